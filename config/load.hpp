@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <exception>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/settings.hpp"
+#include "policy/policy_table.hpp"
+
+// Turns headrace.toml and its policy files into finished values, all or nothing: every problem found is
+// in the exception, and nothing of a bad set of files is used. Control zone: throws, reads files, never logs.
+namespace headrace {
+
+struct Problem {
+  SourceLocation where;  // line and column from 1; 0 when the file itself is the problem
+  std::string text;      // what is wrong (what is accepted)
+};
+
+std::string print(const Problem& problem);  // "FILE:LINE:COL: text"
+
+class ConfigError : public std::exception {
+ public:
+  explicit ConfigError(std::vector<Problem> problems);
+  const std::vector<Problem>& problems() const { return problems_; }
+  const char* what() const noexcept override { return what_.c_str(); }
+
+ private:
+  std::vector<Problem> problems_;
+  std::string what_;
+};
+
+struct Configuration {
+  std::string file;
+  std::vector<std::string> policy_files;  // in the order in which they were read
+  Settings settings;
+  std::shared_ptr<const PolicyTable> policies;
+  std::map<std::string, Profile> profiles;  // shipped and user's, resolved
+  std::vector<Problem> warnings;
+};
+
+// Throws ConfigError. Reads nothing but `file` and what its policy_files names.
+Configuration load_configuration(const std::string& file);
+
+// The profiles that ship inside the program (config/profiles.toml), resolved; warnings for what this
+// build or kernel cannot do are appended.
+std::map<std::string, Profile> shipped_profiles(std::vector<Problem>& warnings);
+
+}  // namespace headrace

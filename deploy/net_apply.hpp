@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "deploy/net_plan.hpp"
+
+// Puts a plan into the kernel, takes it out and says what differs. Idempotent; survives a crash in between.
+// The one file pair that runs ip, nft and iptables-restore. Control zone: throws std::runtime_error
+// "attempt: reason"; leaves nothing half-applied that the next call would not mend.
+namespace headrace {
+
+// `net up` / `net down`: routes, rule, sysctls. What was there before is recorded in `state_file` (root-owned,
+// written and synced before the change), so that `net_down` restores it, also after kill -9 in between.
+void net_up(const HostPlan& plan, const std::string& state_file);
+void net_down(const HostPlan& plan, const std::string& state_file);
+// What is missing or different, one sentence each; empty: all is in place.
+std::vector<std::string> net_differences(const HostPlan& plan);
+
+// The diversion itself, owned by the running daemon.
+void apply_diversion(const DiversionPlan& plan);
+void remove_diversion(Firewall firewall);
+bool diversion_present(Firewall firewall);
+
+bool host_has_ipv6();
+
+}  // namespace headrace

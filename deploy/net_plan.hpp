@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "config/settings.hpp"
+#include "policy/listener_class.hpp"
+#include "policy/policy_table.hpp"
+
+// What the kernel outside us must do, as values and as text. Pure: renders, applies nothing.
+namespace headrace {
+
+// Who is diverted at the moment.
+enum class Diversion : std::uint8_t {
+  on,        // new flows are diverted to their class
+  sessions,  // only packets of live sessions (bypass, overload, drain): no new flow is taken
+};
+
+// The local port on which each listener class listens, same index as ListenerClasses::classes.
+using ClassPorts = std::vector<std::uint16_t>;
+
+struct DiversionPlan {
+  const Settings& settings;
+  const PolicyTable& policies;
+  const ListenerClasses& classes;
+  const ClassPorts& ports;
+  Diversion diversion = Diversion::on;
+  bool ipv6 = true;  // false on hosts without IPv6
+};
+
+// A whole `nft -f` script that replaces table inet headrace in one transaction.
+std::string render_nft(const DiversionPlan& plan);
+std::string render_nft_removal();
+
+// The same in the form of `iptables-restore --noflush` (one text per family); chains named HEADRACE_*.
+struct IptablesText {
+  std::string ipv4;
+  std::string ipv6;
+};
+IptablesText render_iptables(const DiversionPlan& plan);
+IptablesText render_iptables_removal();
+
+// What needs root once, independent of the policies: rules, routes, sysctls.
+struct HostPlan {
+  std::vector<std::vector<std::string>> rules_and_routes;  // argv of each `ip` command that adds
+  std::vector<std::vector<std::string>> removal;           // argv of each `ip` command that undoes
+  std::map<std::string, std::string> sysctls;              // full name -> wanted value
+};
+HostPlan plan_host(const Settings& settings, bool ipv6);
+
+}  // namespace headrace

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "policy/address.hpp"
+#include "policy/flow.hpp"
+#include "policy/leg_setting.hpp"
+#include "policy/profile.hpp"
+
+// Ordered policies; first match wins. Immutable once built and shared by all workers
+// (shared_ptr<const PolicyTable>); a reload swaps the whole table.
+namespace headrace {
+
+enum class Action : std::uint8_t { accelerate, bypass };
+enum class ConnectAs : std::uint8_t { client, client_address, proxy };
+
+std::string_view print(Action action);
+std::string_view print(ConnectAs connect_as);  // "client", "client-address", "proxy"
+
+struct SourceLocation {
+  std::string file;
+  unsigned line = 0;
+  unsigned column = 0;
+};
+
+// How one leg of a session is treated: a profile with its setsockopt calls worked out beforehand, so that
+// a connection costs no rendering. Immutable and shared: policies that name the same profile share one.
+struct LegTreatment {
+  struct Calls {
+    std::vector<SocketCall> handshake;
+    std::vector<SocketCall> connection;
+  };
+  std::string profile;  // name; "NAME+" when the policy overrides keys of it
+  Profile settings;
+  Calls ipv4;
+  Calls ipv6;
+
+  const Calls& calls(Family family) const { return family == Family::ipv4 ? ipv4 : ipv6; }
+};
+using SharedTreatment = std::shared_ptr<const LegTreatment>;
+SharedTreatment make_treatment(std::string profile, const Profile& settings);
+
+// Which flows. An empty `from` or `ports` matches any; `to` is never empty.
+struct Match {
+  std::vector<Prefix> from;
+  std::vector<Prefix> to;
+  std::vector<PortRange> ports;
+  bool matches(const Flow& flow) const;
+};
+
+struct Decision {
+  std::string policy;
+  Action action = Action::accelerate;
+  ConnectAs connect_as = ConnectAs::client;
+  SharedTreatment client_leg;
+  SharedTreatment server_leg;
+};
+
+struct Policy {
+  Match match;
+  Decision decision;
+  SourceLocation where;
+};
+
+class PolicyTable {
+ public:
+  PolicyTable();
+  explicit PolicyTable(std::vector<Policy> policies);
+  PolicyTable(PolicyTable&&) noexcept;
+  PolicyTable& operator=(PolicyTable&&) noexcept;
+  ~PolicyTable();
+
+  // The first policy that matches, or nullptr: traffic that no policy covers is not ours.
+  // Sub-microsecond at 100,000 policies (an index by destination prefix length and address).
+  const Policy* decide(const Flow& flow) const;
+
+  const std::vector<Policy>& policies() const { return policies_; }
+  std::size_t index_of(const Policy& policy) const { return static_cast<std::size_t>(&policy - policies_.data()); }
+
+  // The first earlier policy that already takes everything `policies[index]` could match, or nullptr.
+  static const Policy* shadowed_by(const std::vector<Policy>& policies, std::size_t index);
+
+ private:
+  struct Index;
+  std::vector<Policy> policies_;
+  std::unique_ptr<Index> index_;
+};
+
+}  // namespace headrace
