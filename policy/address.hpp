@@ -52,7 +52,8 @@ struct Endpoint {
 class Prefix {
  public:
   Prefix() = default;  // 0.0.0.0/0
-  Prefix(const IpAddress& base, unsigned length);  // bits beyond length are cleared
+  // Bits beyond `length` are cleared.
+  Prefix(const IpAddress& base, unsigned length);
   static Prefix host(const IpAddress& address) { return {address, address.width()}; }
 
   const IpAddress& base() const { return base_; }
@@ -74,10 +75,15 @@ struct PortRange {
   auto operator<=>(const PortRange&) const = default;
 };
 
-Parsed<IpAddress> parse_address(std::string_view text);  // strict: no leading zeros, no zone, no brackets
-Parsed<Prefix> parse_prefix(std::string_view text);      // address or CIDR; host bits set is a complaint naming the masked form
-Parsed<Endpoint> parse_endpoint(std::string_view text);  // "198.18.1.2:1521", "[2001:db8::1]:1521", "1521" = 127.0.0.1:1521
-Parsed<PortRange> parse_port_range(std::string_view text);  // "1521" or "1600-1610"
+// Strict: no leading zeros, no zone, no brackets, no host names.
+Parsed<IpAddress> parse_address(std::string_view text);
+// An address or CIDR. Host bits that are set are a complaint that names the masked form.
+Parsed<Prefix> parse_prefix(std::string_view text);
+// "198.18.1.2:1521", "[2001:db8::1]:1521", "[fe80::1%3]:1521" (3 is an interface's index); "1521" is
+// 127.0.0.1:1521.
+Parsed<Endpoint> parse_endpoint(std::string_view text);
+// "1521" or "1600-1610"
+Parsed<PortRange> parse_port_range(std::string_view text);
 
 std::string print(const IpAddress& address);
 std::string print(const Endpoint& endpoint);  // brackets for IPv6, as parse_endpoint takes it

@@ -30,13 +30,13 @@ enum class Phase : std::uint8_t {
 
 // How the field's value is turned into the option's int (or string).
 enum class Encoding : std::uint8_t {
-  flag,          // 0 or 1
-  number,        // bytes, segments, counts, marks as they are
-  text,          // the bytes of a string
-  seconds,       // durations; what would be rounded to 0 is refused by the row's range
+  flag,     // 0 or 1
+  number,   // bytes, segments, counts, marks as they are
+  text,     // the bytes of a string
+  seconds,  // durations; what would be rounded to 0 is refused by the row's range
   milliseconds,
   microseconds,
-  dscp,          // code point << 2
+  dscp,  // code point << 2
 };
 
 struct SocketOption {
@@ -44,10 +44,17 @@ struct SocketOption {
   int name = 0;
   std::string_view label;  // "TCP_MAXSEG"
   Encoding encoding = Encoding::number;
+  int when_true = 1;  // what a flag sets: TCP_FASTOPEN on a listener takes the length of a queue
   // Where IPv6 has an option of its own (IPV6_TCLASS); empty label: the same for both.
   int level6 = 0;
   int name6 = 0;
   std::string_view label6 = {};
+};
+
+// A setting that is another option, or none, on the other side's leg (an empty label makes no call).
+struct PerSide {
+  SocketOption client;
+  SocketOption server;
 };
 
 struct InRelay {};  // read by proxy/pump through PumpSettings
@@ -57,7 +64,7 @@ struct NotInThisBuild {
   std::string_view loss;
 };
 
-using Mechanism = std::variant<SocketOption, InRelay, NotInThisBuild>;
+using Mechanism = std::variant<SocketOption, PerSide, InRelay, NotInThisBuild>;
 
 struct KernelVersion {
   unsigned major = 0;
@@ -65,11 +72,12 @@ struct KernelVersion {
   auto operator<=>(const KernelVersion&) const = default;
 };
 
-using Field = std::variant<bool Profile::*, QuickAck Profile::*, Cork Profile::*, Mss Profile::*, Duration Profile::*,
-                           std::uint32_t Profile::*, std::optional<bool> Profile::*, std::optional<Bytes> Profile::*,
-                           std::optional<BitRate> Profile::*, std::optional<Duration> Profile::*,
-                           std::optional<Segments> Profile::*, std::optional<Dscp> Profile::*,
-                           std::optional<Mark> Profile::*, std::optional<CongestionControl> Profile::*>;
+using Field =
+    std::variant<bool Profile::*, QuickAck Profile::*, Cork Profile::*, Mss Profile::*, Duration Profile::*,
+                 std::uint32_t Profile::*, std::optional<bool> Profile::*, std::optional<Bytes> Profile::*,
+                 std::optional<BitRate> Profile::*, std::optional<Duration> Profile::*,
+                 std::optional<Segments> Profile::*, std::optional<Dscp> Profile::*,
+                 std::optional<Mark> Profile::*, std::optional<CongestionControl> Profile::*>;
 
 struct Range {
   std::uint64_t low = 0;
@@ -84,7 +92,8 @@ struct LegSetting {
   Phase phase;
   Mechanism how;
   KernelVersion since;
-  std::string_view says;  // one sentence for people
+  std::string_view says;               // one sentence for people
+  bool Profile::*only_with = nullptr;  // makes no call while this other field is false
 };
 
 std::span<const LegSetting> leg_settings();
@@ -97,10 +106,15 @@ using RawValue = std::variant<bool, std::int64_t, std::string>;
 Parsed<std::monostate> assign(Profile& profile, const LegSetting& setting, const RawValue& value);
 // The value as a configuration file would write it: `"auto"`, `true`, `"64KiB"`, `1460`.
 std::string print_value(const Profile& profile, const LegSetting& setting);
-// What the key accepts, for messages and the reference: `true, false`, `"auto" or 88-65495`.
+// What the key accepts, for messages and the reference: `true, false`, `"auto" or 88-32767`.
 std::string accepted(const LegSetting& setting);
 // True when the field holds the kernel's own behaviour, so that nothing needs to be done for it.
 bool is_kernel_default(const Profile& profile, const LegSetting& setting);
+
+// What is lost because this build cannot do the value that the field holds; empty when it can.
+std::string_view missing_from_build(const Profile& profile, const LegSetting& setting);
+// Puts the field back to what a Profile starts with.
+void reset(Profile& profile, const LegSetting& setting);
 
 // One setsockopt, ready to be made and to be shown.
 struct SocketCall {
@@ -112,8 +126,8 @@ struct SocketCall {
   bool operator==(const SocketCall&) const = default;
 };
 
-// The setsockopt calls of one phase, in table order; settings left to the kernel make none.
-std::vector<SocketCall> socket_calls(const Profile& profile, Phase phase, Family family);
+// The setsockopt calls of one phase of one side's leg, in table order; settings left to the kernel make none.
+std::vector<SocketCall> socket_calls(const Profile& profile, Side side, Phase phase, Family family);
 std::string print(const SocketCall& call);  // "setsockopt(TCP_MAXSEG, 1460)"
 
 }  // namespace headrace

@@ -13,14 +13,14 @@
 namespace headrace {
 
 struct ListenerClass {
-  Profile handshake;                  // of this profile only Phase::handshake rows matter
-  std::string key;                    // those rows as text, "mss=1460 congestion=cubic"; equal keys, equal classes
+  Profile handshake;  // of this profile only Phase::handshake rows matter
+  std::string key;    // those rows as text, "mss=1460 congestion=cubic"; equal keys, equal classes
   std::vector<std::size_t> policies;  // indices into the table, ascending
 };
 
 struct ListenerClasses {
-  std::vector<ListenerClass> classes;                  // in order of first use
-  std::vector<std::optional<std::size_t>> of_policy;   // per policy its class; empty for bypass
+  std::vector<ListenerClass> classes;                 // in order of first use
+  std::vector<std::optional<std::size_t>> of_policy;  // per policy its class; empty for bypass
 };
 
 std::string handshake_key(const Profile& profile);

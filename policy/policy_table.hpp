@@ -44,7 +44,9 @@ struct LegTreatment {
   const Calls& calls(Family family) const { return family == Family::ipv4 ? ipv4 : ipv6; }
 };
 using SharedTreatment = std::shared_ptr<const LegTreatment>;
-SharedTreatment make_treatment(std::string profile, const Profile& settings);
+// For one side: the same profile makes other calls on the client leg than on the server leg (fast_open,
+// mark).
+SharedTreatment make_treatment(std::string profile, const Profile& settings, Side side);
 
 // Which flows. An empty `from` or `ports` matches any; `to` is never empty.
 struct Match {
@@ -52,6 +54,7 @@ struct Match {
   std::vector<Prefix> to;
   std::vector<PortRange> ports;
   bool matches(const Flow& flow) const;
+  bool covers(const Match& other) const;  // every flow that `other` matches, this one matches too
 };
 
 struct Decision {
@@ -68,6 +71,8 @@ struct Policy {
   SourceLocation where;
 };
 
+class PolicyIndex;
+
 class PolicyTable {
  public:
   PolicyTable();
@@ -81,15 +86,23 @@ class PolicyTable {
   const Policy* decide(const Flow& flow) const;
 
   const std::vector<Policy>& policies() const { return policies_; }
-  std::size_t index_of(const Policy& policy) const { return static_cast<std::size_t>(&policy - policies_.data()); }
+  std::size_t index_of(const Policy& policy) const {
+    return static_cast<std::size_t>(&policy - policies_.data());
+  }
 
   // The first earlier policy that already takes everything `policies[index]` could match, or nullptr.
   static const Policy* shadowed_by(const std::vector<Policy>& policies, std::size_t index);
 
+  // All of them at once, by index: each policy that can never match and the first that takes its flows.
+  struct Shadowed {
+    std::size_t policy;
+    std::size_t by;
+  };
+  std::vector<Shadowed> shadowed() const;
+
  private:
-  struct Index;
   std::vector<Policy> policies_;
-  std::unique_ptr<Index> index_;
+  std::unique_ptr<PolicyIndex> index_;
 };
 
 }  // namespace headrace
