@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "bench/lab/socket.hpp"
+
+#include <fcntl.h>
+#include <linux/sockios.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <ostream>
+#include <random>
+#include <stdexcept>
+
+#include "bench/lab/socket_address.hpp"
+
+namespace headrace::lab {
+namespace {
+
+constexpr std::size_t kReadSize = 256 * 1024;
+
+End from_errno(int error) {
+  switch (error) {
+    case ECONNRESET:
+      return End::reset;
+    case EPIPE:
+      return End::broken_pipe;
+    case ECONNREFUSED:
+      return End::refused;
+    case ETIMEDOUT:
+      return End::timed_out;
+    case EHOSTUNREACH:
+    case ENETUNREACH:
+      return End::unreachable;
+    default:
+      return End::other;
+  }
+}
+
+bool would_block() { return errno == EAGAIN || errno == EINTR; }
+
+void set(int fd, int level, int name, int value) {
+  checked(setsockopt(fd, level, name, &value, sizeof value), "setsockopt");
+}
+
+void set_transparent(int fd, int family) {
+  if (family == AF_INET6) {
+    set(fd, SOL_IPV6, IPV6_TRANSPARENT, 1);
+  } else {
+    set(fd, SOL_IP, IP_TRANSPARENT, 1);
+  }
+}
+
+Handle open_socket(const Namespace& where, int family, const SocketOptions& options) {
+  Handle handle(where.run([&] { return socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0); }));
+  const int fd = checked(handle.get(), "socket");
+  set(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+  if (family == AF_INET6) set(fd, SOL_IPV6, IPV6_V6ONLY, 1);
+  if (options.reuse_port) set(fd, SOL_SOCKET, SO_REUSEPORT, 1);
+  if (options.receive_buffer) set(fd, SOL_SOCKET, SO_RCVBUF, *options.receive_buffer);
+  if (options.send_buffer) set(fd, SOL_SOCKET, SO_SNDBUF, *options.send_buffer);
+  if (options.mss) set(fd, IPPROTO_TCP, TCP_MAXSEG, *options.mss);
+  if (options.nodelay) set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+  if (options.urgent_inline) set(fd, SOL_SOCKET, SO_OOBINLINE, 1);
+  if (options.transparent) set_transparent(fd, family);
+  if (!options.congestion.empty()) {
+    checked(setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, options.congestion.data(),
+                       static_cast<socklen_t>(options.congestion.size())),
+            "TCP_CONGESTION");
+  }
+  return handle;
+}
+
+void bind_to(int fd, const SocketAddress& address) {
+  if (::bind(fd, address.get(), address.size()) != 0) throw_errno("bind " + address.text());
+}
+
+// 0, or the errno with which connecting ended.
+int connect_within(int fd, const SocketAddress& to, const Deadline& deadline) {
+  if (::connect(fd, to.get(), to.size()) == 0) return 0;
+  if (errno != EINPROGRESS) return errno;
+  if (!wait_for(fd, POLLOUT, deadline)) return ETIMEDOUT;
+  int error = 0;
+  socklen_t size = sizeof error;
+  checked(getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size), "SO_ERROR");
+  return error;
+}
+
+SocketAddress address_of(int fd, int (*ask)(int, sockaddr*, socklen_t*)) {
+  sockaddr_storage storage{};
+  socklen_t size = sizeof storage;
+  checked(ask(fd, static_cast<sockaddr*>(static_cast<void*>(&storage)), &size), "socket address");
+  return SocketAddress(storage);
+}
+
+std::size_t ask_queue(int fd, unsigned long request) {
+  int value = 0;
+  checked(ioctl(fd, request, &value), "ioctl");
+  return static_cast<std::size_t>(value);
+}
+
+}  // namespace
+
+const char* to_text(End end) {
+  switch (end) {
+    case End::done:
+      return "done";
+    case End::end_of_stream:
+      return "end of stream";
+    case End::reset:
+      return "reset";
+    case End::timed_out:
+      return "timed out";
+    case End::refused:
+      return "refused";
+    case End::unreachable:
+      return "unreachable";
+    case End::broken_pipe:
+      return "broken pipe";
+    case End::other:
+      break;
+  }
+  return "another error";
+}
+
+std::ostream& operator<<(std::ostream& out, End end) { return out << to_text(end); }
+
+Socket::Attempt Socket::try_connect(const Namespace& from, std::string_view to,
+                                    const SocketOptions& options) {
+  const SocketAddress target(to);
+  Handle handle = open_socket(from, target.family(), options);
+  if (!options.bind.empty()) bind_to(handle.get(), SocketAddress(options.bind));
+  const int error = connect_within(handle.get(), target, Deadline(options.timeout));
+  if (error != 0) return {from_errno(error), error, Socket(Handle{})};
+  return {End::done, 0, Socket(std::move(handle))};
+}
+
+Socket Socket::connect(const Namespace& from, std::string_view to, const SocketOptions& options) {
+  Attempt attempt = try_connect(from, to, options);
+  if (attempt.end != End::done) {
+    throw std::system_error(attempt.error, std::generic_category(), "connect to " + std::string(to));
+  }
+  return std::move(attempt.socket);
+}
+
+Socket Socket::listen(const Namespace& where, std::string_view at, const SocketOptions& options) {
+  const SocketAddress address(at);
+  Handle handle = open_socket(where, address.family(), options);
+  bind_to(handle.get(), address);
+  if (::listen(handle.get(), options.backlog) != 0) throw_errno("listen " + std::string(at));
+  return Socket(std::move(handle));
+}
+
+std::optional<Socket> Socket::try_accept(std::chrono::nanoseconds timeout) const {
+  const Deadline deadline(timeout);
+  while (wait_for(handle_.get(), POLLIN, deadline)) {
+    Handle accepted(::accept4(handle_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (accepted) return Socket(std::move(accepted));
+    if (!would_block() && errno != ECONNABORTED) throw_errno("accept");
+  }
+  return std::nullopt;
+}
+
+Socket Socket::accept(std::chrono::nanoseconds timeout) const {
+  std::optional<Socket> accepted = try_accept(timeout);
+  if (!accepted) throw std::runtime_error("nobody connected to " + local());
+  return std::move(*accepted);
+}
+
+End Socket::send_all(std::string_view bytes, std::chrono::nanoseconds timeout) const {
+  const Deadline deadline(timeout);
+  while (!bytes.empty()) {
+    const ssize_t sent = ::send(handle_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (sent >= 0) {
+      bytes.remove_prefix(static_cast<std::size_t>(sent));
+    } else if (!would_block()) {
+      return from_errno(errno);
+    } else if (!wait_for(handle_.get(), POLLOUT, deadline)) {
+      return End::timed_out;
+    }
+  }
+  return End::done;
+}
+
+std::size_t Socket::send_some(std::string_view bytes, int flags) const {
+  const ssize_t sent = ::send(handle_.get(), bytes.data(), bytes.size(), flags | MSG_NOSIGNAL);
+  if (sent < 0 && !would_block()) throw_errno("send");
+  return sent < 0 ? 0 : static_cast<std::size_t>(sent);
+}
+
+void Socket::send_urgent(char mark) const {
+  if (send_some({&mark, 1}, MSG_OOB) != 1) throw std::runtime_error("no room for an urgent byte");
+}
+
+Received Socket::receive_some(std::size_t limit, std::chrono::nanoseconds timeout, int flags) const {
+  const Deadline deadline(timeout);
+  Received result;
+  result.bytes.resize(limit);
+  while (true) {
+    const ssize_t got = ::recv(handle_.get(), result.bytes.data(), limit, flags | MSG_DONTWAIT);
+    if (got < 0 && would_block()) {
+      if (wait_for(handle_.get(), POLLIN, deadline)) continue;
+      result.end = End::timed_out;
+    } else {
+      result.end = got < 0 ? from_errno(errno) : got == 0 ? End::end_of_stream : End::done;
+    }
+    result.bytes.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+    return result;
+  }
+}
+
+Received Socket::receive_exactly(std::size_t count, std::chrono::nanoseconds timeout) const {
+  const Deadline deadline(timeout);
+  Received all{{}, End::done};
+  while (all.bytes.size() < count && all.end == End::done) {
+    const Received some = receive_some(std::min(count - all.bytes.size(), kReadSize), deadline.left());
+    all.bytes += some.bytes;
+    all.end = some.end;
+  }
+  return all;
+}
+
+Received Socket::receive_to_end(std::chrono::nanoseconds timeout) const {
+  return receive_exactly(std::string().max_size(), timeout);
+}
+
+bool Socket::at_mark() const { return ask_queue(handle_.get(), SIOCATMARK) != 0; }
+
+bool Socket::wait_for_urgent(std::chrono::nanoseconds timeout) const {
+  const Deadline deadline(timeout);
+  pollfd watched{handle_.get(), POLLPRI, 0};
+  return wait_for(handle_.get(), POLLPRI, deadline) && poll(&watched, 1, 0) == 1 &&
+         (watched.revents & POLLPRI) != 0;
+}
+
+void Socket::shutdown_write() const { checked(::shutdown(handle_.get(), SHUT_WR), "shutdown"); }
+
+void Socket::reset() {
+  const linger at_once{1, 0};
+  checked(setsockopt(handle_.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once), "SO_LINGER");
+  handle_.reset();
+}
+
+std::string Socket::local() const { return address_of(handle_.get(), getsockname).text(); }
+std::string Socket::peer() const { return address_of(handle_.get(), getpeername).text(); }
+std::uint16_t Socket::local_port() const { return address_of(handle_.get(), getsockname).port(); }
+std::uint16_t Socket::peer_port() const { return address_of(handle_.get(), getpeername).port(); }
+
+void Socket::set_option(int level, int name, int value) const { set(handle_.get(), level, name, value); }
+
+int Socket::option(int level, int name) const {
+  int value = 0;
+  socklen_t size = sizeof value;
+  checked(getsockopt(handle_.get(), level, name, &value, &size), "getsockopt");
+  return value;
+}
+
+std::string Socket::congestion() const {
+  std::array<char, 16> name{};
+  socklen_t size = name.size();
+  checked(getsockopt(handle_.get(), IPPROTO_TCP, TCP_CONGESTION, name.data(), &size), "TCP_CONGESTION");
+  return name.data();
+}
+
+TcpFacts Socket::tcp() const {
+  tcp_info info{};
+  socklen_t size = sizeof info;
+  checked(getsockopt(handle_.get(), IPPROTO_TCP, TCP_INFO, &info, &size), "TCP_INFO");
+  TcpFacts facts;
+  facts.state = info.tcpi_state;
+  facts.send_mss = static_cast<int>(info.tcpi_snd_mss);
+  facts.receive_mss = static_cast<int>(info.tcpi_rcv_mss);
+  facts.advertised_mss = static_cast<int>(info.tcpi_advmss);
+  facts.send_window_scale = info.tcpi_snd_wscale;
+  facts.receive_window_scale = info.tcpi_rcv_wscale;
+  facts.timestamps = (info.tcpi_options & TCPI_OPT_TIMESTAMPS) != 0;
+  facts.sack = (info.tcpi_options & TCPI_OPT_SACK) != 0;
+  facts.window_scaling = (info.tcpi_options & TCPI_OPT_WSCALE) != 0;
+  facts.ecn = (info.tcpi_options & TCPI_OPT_ECN) != 0;
+  facts.congestion_window = info.tcpi_snd_cwnd;
+  facts.unacknowledged = info.tcpi_unacked;
+  facts.retransmits = info.tcpi_total_retrans;
+  facts.round_trip = std::chrono::microseconds(info.tcpi_rtt);
+  facts.retransmission_timeout = std::chrono::microseconds(info.tcpi_rto);
+  return facts;
+}
+
+std::size_t Socket::unread() const { return ask_queue(handle_.get(), FIONREAD); }
+std::size_t Socket::unacknowledged() const { return ask_queue(handle_.get(), SIOCOUTQ); }
+
+std::string pattern(std::size_t count, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::string bytes(count, '\0');
+  for (std::size_t at = 0; at < count; at += sizeof(std::uint64_t)) {
+    const std::uint64_t word = random();
+    std::memcpy(bytes.data() + at, &word, std::min(sizeof word, count - at));
+  }
+  return bytes;
+}
+
+}  // namespace headrace::lab
