@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "proxy/admin.hpp"
+
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <system_error>
+
+namespace headrace {
+namespace {
+
+constexpr std::size_t kLongestRequest = 4096;
+constexpr std::size_t kMostConnections = 16;
+constexpr timeval kPatience{30, 0};  // of the command line; a reload may load many policies
+
+using nlohmann::json;
+
+[[noreturn]] void fail(const std::string& attempt) {
+  throw std::runtime_error{attempt + ": " + std::system_category().message(errno)};
+}
+
+Fd local_socket(int flags) {
+  Fd socket{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | flags, 0)};
+  if (!socket) fail("socket");
+  return socket;
+}
+
+sockaddr_un local_address(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof address.sun_path) throw std::runtime_error{"admin.socket " + path + ": longer than 107 bytes"};
+  std::memcpy(address.sun_path, path.data(), path.size());
+  return address;
+}
+
+bool connect_to(const Fd& socket, const std::string& path) {
+  const sockaddr_un address = local_address(path);
+  return ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+}
+
+std::string peer_of(const Fd& socket) {
+  ucred peer{};
+  socklen_t length = sizeof peer;
+  ::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &length);
+  return "pid=" + std::to_string(peer.pid) + " uid=" + std::to_string(peer.uid);
+}
+
+}  // namespace
+
+// One request: reads a line, answers it, and is done.
+class AdminServer::Connection final : public Watcher {
+ public:
+  Connection(AdminServer& server, Fd socket) : server_{server}, socket_{std::move(socket)} {
+    done_ = !watch_.start(server.loop_, socket_, *this, 0);
+  }
+
+  bool is_done() const { return done_; }
+
+  void on_ready(unsigned, Events) noexcept override {
+    std::array<char, 1024> buffer{};
+    while (!done_) {
+      const ssize_t count = ::recv(socket_.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
+      if (count < 0 && errno == EAGAIN) return;
+      if (count <= 0 || request_.size() > kLongestRequest) {
+        done_ = true;
+        return;
+      }
+      request_.append(buffer.data(), static_cast<std::size_t>(count));
+      if (const auto end = request_.find('\n'); end != std::string::npos) answer(request_.substr(0, end));
+    }
+  }
+
+ private:
+  void answer(const std::string& line) noexcept {
+    done_ = true;
+    const std::string text = outcome(line) + "\n";
+    // An answer is smaller than the socket's buffer; a reader that went away is his own loss.
+    static_cast<void>(::send(socket_.get(), text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT));
+  }
+
+  std::string outcome(const std::string& line) noexcept {
+    try {
+      const json request = json::parse(line);
+      const auto verb = request.at("verb").get<std::string>();
+      const auto argument = request.value("argument", std::string{});
+      server_.log_.info("admin " + peer_of(socket_) + " verb=" + json(verb).dump() +
+                        (argument.empty() ? "" : " argument=" + json(argument).dump()));
+      return server_.handler_(verb, argument);
+    } catch (const std::exception& error) {
+      return json{{"ok", false}, {"error", error.what()}}.dump(-1, ' ', false, json::error_handler_t::replace);
+    }
+  }
+
+  AdminServer& server_;
+  Fd socket_;
+  Watch watch_;
+  std::string request_;
+  bool done_ = false;
+};
+
+AdminServer::AdminServer(Loop& loop, Log& log, const std::string& path, AdminHandler handler)
+    : loop_{loop}, log_{log}, path_{path}, handler_{std::move(handler)}, listener_{local_socket(SOCK_NONBLOCK)} {
+  if (admin_answers(path)) throw std::runtime_error{"admin.socket " + path + ": another headrace answers there"};
+  std::error_code error;
+  std::filesystem::create_directories(std::filesystem::path{path}.parent_path(), error);
+  std::filesystem::remove(path, error);
+  const sockaddr_un address = local_address(path);
+  const mode_t before = ::umask(0117);
+  const int bound = ::bind(listener_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
+  ::umask(before);
+  if (bound != 0) fail("admin.socket " + path + ": bind");
+  if (::listen(listener_.get(), static_cast<int>(kMostConnections)) != 0) fail("admin.socket " + path + ": listen");
+  if (!watch_.start(loop_, listener_, *this, 0, Watch::Trigger::level)) fail("admin.socket " + path + ": epoll_ctl");
+}
+
+AdminServer::~AdminServer() {
+  std::error_code ignored;
+  std::filesystem::remove(path_, ignored);
+}
+
+void AdminServer::on_ready(unsigned, Events) noexcept { accept_all(); }
+
+void AdminServer::accept_all() {
+  for (;;) {
+    Fd socket{::accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC)};
+    if (!socket) return;
+    if (connections_.size() >= kMostConnections) continue;
+    connections_.push_back(std::make_unique<Connection>(*this, std::move(socket)));
+  }
+}
+
+void AdminServer::reap() {
+  connections_.remove_if([](const std::unique_ptr<Connection>& connection) { return connection->is_done(); });
+}
+
+bool admin_answers(const std::string& path) { return connect_to(local_socket(0), path); }
+
+std::string admin_request(const std::string& path, const std::string& verb, const std::string& argument) {
+  const Fd socket = local_socket(0);
+  ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &kPatience, sizeof kPatience);
+  if (!connect_to(socket, path)) fail("connect " + path);
+  const std::string request = json{{"verb", verb}, {"argument", argument}}.dump() + "\n";
+  if (::send(socket.get(), request.data(), request.size(), MSG_NOSIGNAL) < 0) fail("ask " + path);
+  std::string answer;
+  std::array<char, 4096> buffer{};
+  for (ssize_t count = 1; count > 0;) {
+    count = ::recv(socket.get(), buffer.data(), buffer.size(), 0);
+    if (count > 0) answer.append(buffer.data(), static_cast<std::size_t>(count));
+  }
+  const json parsed = json::parse(answer, nullptr, false);
+  if (parsed.is_discarded()) throw std::runtime_error{"ask " + path + ": no answer"};
+  if (!parsed.value("ok", false)) throw std::runtime_error{parsed.value("error", "the daemon refused")};
+  return answer;
+}
+
+}  // namespace headrace

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "proxy/listener.hpp"
+
+#include <fcntl.h>
+
+#include <cerrno>
+
+namespace headrace {
+namespace {
+
+// Connections taken before live sessions get their turn; the rest waits in the kernel's queue.
+constexpr int kAcceptShare = 64;
+constexpr int kAcceptAll = 100'000;
+
+Fd spare_descriptor() { return Fd{::open("/dev/null", O_RDONLY | O_CLOEXEC)}; }
+
+}  // namespace
+
+std::optional<OriginalDestination> original_destination(const ListenerPlan& plan, const Accepted& accepted) {
+  switch (plan.origin) {
+    case Origin::forward:
+      return OriginalDestination{*plan.forward_to};
+    case Origin::tproxy:
+      if (accepted.local == plan.at || accepted.local.address.is_loopback()) return std::nullopt;
+      return OriginalDestination{accepted.local};
+    case Origin::redirect: {
+      const Result<Endpoint> original = redirected_from(accepted.socket, accepted.local.address.family());
+      if (!original || *original == accepted.local || original->address.is_loopback()) return std::nullopt;
+      if (is_local_address(original->address)) return std::nullopt;
+      return OriginalDestination{*original};
+    }
+  }
+  return std::nullopt;
+}
+
+Listener::Listener(Loop& loop, Acceptor& acceptor, OpenListener listener)
+    : acceptor_{acceptor}, listener_{std::move(listener)}, spare_{spare_descriptor()} {
+  watched_ = watch_.start(loop, listener_.socket, *this, 0, Watch::Trigger::level);
+}
+
+void Listener::on_ready(unsigned, Events) noexcept {
+  for (int share = kAcceptShare; share > 0 && accept_next(); --share) {
+  }
+}
+
+void Listener::accept_all() noexcept {
+  for (int most = kAcceptAll; most > 0 && accept_next(); --most) {
+  }
+}
+
+// False when there is nothing more to take now.
+bool Listener::accept_next() {
+  Result<Accepted> connection = accept_one(listener_.socket);
+  if (connection) {
+    acceptor_.accepted(listener_.plan, std::move(*connection));
+    return true;
+  }
+  switch (connection.error().code) {
+    case EMFILE:
+    case ENFILE:
+      shed();
+      return spare_ ? true : false;
+    case EAGAIN:
+    case ENOBUFS:
+    case ENOMEM:
+    case EBADF:
+    case EINVAL:
+      return false;
+    default:
+      return true;  // the connection's own misfortune (ECONNABORTED, EPROTO ...): the next one
+  }
+}
+
+// Takes the connection with the spare descriptor and closes it: with the listener's linger 0, a reset.
+void Listener::shed() {
+  spare_.close();
+  static_cast<void>(accept_one(listener_.socket));
+  spare_ = spare_descriptor();
+  acceptor_.connection_shed();
+}
+
+}  // namespace headrace

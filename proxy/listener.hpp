@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "policy/policy_table.hpp"
+#include "proxy/fd.hpp"
+#include "proxy/loop.hpp"
+#include "proxy/result.hpp"
+#include "proxy/socket.hpp"
+
+namespace headrace {
+
+// How connections come to a listener, which says where they were going.
+enum class Origin : std::uint8_t {
+  tproxy,    // the socket's own address is the original destination
+  redirect,  // conntrack knows it (SO_ORIGINAL_DST)
+  forward,   // always the same: `forward_to`
+};
+
+struct ListenerPlan {
+  Origin origin = Origin::tproxy;
+  Endpoint at;
+  SharedTreatment treatment;                         // what is fixed before the SYN-ACK
+  std::optional<Endpoint> forward_to;                // forward only
+  std::shared_ptr<const Decision> forward_decision;  // forward only
+
+  ListenerSpec spec() const { return {at, origin == Origin::tproxy, treatment}; }
+};
+
+struct OpenListener {
+  ListenerPlan plan;
+  Fd socket;
+};
+
+// Where an accepted connection was going, or nothing when it was made straight to the listener (or to this
+// host) and must not be relayed: relaying it would make us an open relay, or a loop.
+std::optional<OriginalDestination> original_destination(const ListenerPlan& plan, const Accepted& accepted);
+
+// A connection has come, or there was no descriptor for it.
+class Acceptor {
+ public:
+  virtual void accepted(const ListenerPlan& plan, Accepted connection) = 0;
+  virtual void connection_shed() = 0;
+
+ protected:
+  ~Acceptor() = default;
+};
+
+// One listening socket in a worker's loop: accepts, a fair share at a time. Owns the socket; on its
+// worker's thread. Without descriptors it gives up a spare one, so that the queue is emptied (the client
+// sees a reset at once, not a connection that nobody answers).
+class Listener final : public Watcher {
+ public:
+  Listener(Loop& loop, Acceptor& acceptor, OpenListener listener);
+  void on_ready(unsigned tag, Events events) noexcept override;
+  const ListenerPlan& plan() const { return listener_.plan; }
+  bool is_watched() const { return watched_; }
+  // Takes what is in the queue; for the moment before it closes.
+  void accept_all() noexcept;
+
+ private:
+  bool accept_next();
+  void shed();
+
+  Acceptor& acceptor_;
+  OpenListener listener_;
+  Fd spare_;
+  Watch watch_;
+  bool watched_ = false;
+};
+
+}  // namespace headrace

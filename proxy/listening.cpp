@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "proxy/listening.hpp"
+
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <stdexcept>
+#include <utility>
+
+namespace headrace {
+namespace {
+
+// tproxy hands connections to a socket wherever it is bound, so loopback is enough and exposes nothing.
+// A redirect needs the address of the interface the packet came in on; the rule set keeps others out.
+std::vector<IpAddress> listening_addresses(InterceptMode mode, bool ipv6) {
+  const bool loopback = mode == InterceptMode::tproxy;
+  std::vector<IpAddress> addresses{loopback ? IpAddress::v4({127, 0, 0, 1}) : IpAddress{}};
+  IpAddress::Octets octets{};
+  octets[15] = loopback ? 1 : 0;
+  if (ipv6) addresses.push_back(IpAddress::v6(octets));
+  return addresses;
+}
+
+void open_for_all(const ListenerPlan& plan, std::size_t workers, const FailedCall& failed, Listening& listening) {
+  for (std::size_t i = 0; i < workers; ++i) {
+    Result<Fd> socket = listen_at(plan.spec(), failed);
+    if (!socket) throw std::runtime_error{"listen at " + print(plan.at) + ": " + print(socket.error())};
+    listening.per_worker[i].push_back({plan, std::move(*socket)});
+  }
+}
+
+bool are_free(const std::vector<IpAddress>& addresses, std::uint16_t port, bool transparent) {
+  for (const IpAddress& address : addresses)
+    if (!is_free({address, port}, transparent)) return false;
+  return true;
+}
+
+std::uint16_t free_port(const Settings& settings, const std::vector<IpAddress>& addresses,
+                        std::set<std::uint16_t>& taken) {
+  const PortRange& range = settings.intercept.listener_ports;
+  for (std::uint32_t port = range.first; port <= range.last; ++port) {
+    const auto candidate = static_cast<std::uint16_t>(port);
+    if (taken.contains(candidate)) continue;
+    taken.insert(candidate);
+    if (are_free(addresses, candidate, settings.intercept.mode == InterceptMode::tproxy)) return candidate;
+  }
+  throw std::runtime_error{"listen: no free port in intercept.listener_ports " + print(range)};
+}
+
+std::size_t count_syn_recv(const char* table) {
+  constexpr std::string_view kSynRecv = "03";
+  std::ifstream file{table};
+  std::string line;
+  std::size_t count = 0;
+  std::getline(file, line);  // headings
+  while (std::getline(file, line)) {
+    std::istringstream fields{line};
+    std::string slot, local, remote, state;
+    fields >> slot >> local >> remote >> state;
+    if (state == kSynRecv) ++count;
+  }
+  return count;
+}
+
+}  // namespace
+
+Listening open_class_listeners(const Settings& settings, const ListenerClasses& classes, const PortsByKey& kept,
+                               std::size_t workers, bool ipv6, const FailedCall& failed) {
+  Listening listening;
+  listening.per_worker.resize(workers);
+  const auto addresses = listening_addresses(settings.intercept.mode, ipv6);
+  const Origin origin = settings.intercept.mode == InterceptMode::tproxy ? Origin::tproxy : Origin::redirect;
+  std::set<std::uint16_t> taken;
+  for (const auto& [key, port] : kept) taken.insert(port);
+  for (const ListenerClass& group : classes.classes) {
+    const auto known = kept.find(group.key);
+    const std::uint16_t port = known != kept.end() ? known->second : free_port(settings, addresses, taken);
+    listening.ports.push_back(port);
+    listening.ports_by_key[group.key] = port;
+    const SharedTreatment treatment = make_treatment(group.key, group.handshake, Side::client);
+    for (const IpAddress& address : addresses) {
+      const ListenerPlan plan{origin, {address, port}, treatment, std::nullopt, nullptr};
+      listening.places.push_back(plan.at);
+      if (known == kept.end()) open_for_all(plan, workers, failed, listening);
+    }
+  }
+  return listening;
+}
+
+void open_forward_listeners(const Settings& settings, std::size_t workers, const FailedCall& failed,
+                            Listening& listening) {
+  for (const ForwardSettings& forward : settings.forwards) {
+    if (!is_free(forward.listen, false))
+      throw std::runtime_error{"listen at " + print(forward.listen) + ": in use, or not an address of this host"};
+    Decision decision;
+    decision.policy = "forward:" + print(forward.listen);
+    decision.connect_as = ConnectAs::proxy;
+    decision.client_leg = forward.client_leg;
+    decision.server_leg = forward.server_leg;
+    const ListenerPlan plan{Origin::forward, forward.listen, forward.client_leg, forward.to,
+                            std::make_shared<const Decision>(std::move(decision))};
+    listening.places.push_back(plan.at);
+    open_for_all(plan, workers, failed, listening);
+  }
+}
+
+std::size_t handshakes_in_flight() { return count_syn_recv("/proc/self/net/tcp") + count_syn_recv("/proc/self/net/tcp6"); }
+
+}  // namespace headrace

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "proxy/pump.hpp"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "proxy/socket.hpp"
+
+namespace headrace {
+namespace {
+
+// A direction is bulk once it has moved this much without the other direction speaking, in reads of at
+// least kBulkRead. Below, splice costs more than it saves (2 extra calls a message); a link so slow that
+// reads stay small gains nothing from it either.
+constexpr std::uint64_t kBulkThreshold = 256 * 1024;
+constexpr std::size_t kBulkRead = 16 * 1024;
+// Bulk is over when a wake-up brought less than this.
+constexpr std::uint64_t kBulkTrickle = 8 * 1024;
+// Reads in one run before other sessions get their turn.
+constexpr int kFairShare = 16;
+// While full segments stream in, the kernel acknowledges every second one by itself. Only when the stream
+// pauses this long is a delayed ACK worth sending: well before its timer (40 ms at the least), late
+// enough to leave a stream with gaps of up to 10 ms alone.
+constexpr std::chrono::milliseconds kAckGuard{10};
+
+}  // namespace
+
+void Leg::note(Events events) {
+  readable |= events.readable;
+  writable |= events.writable;
+  urgent |= events.urgent;
+  ending |= events.ending;
+}
+
+void Leg::break_with(int code) {
+  if (broken == 0) broken = code;
+  readable = ending = true;
+}
+
+std::uint64_t Pump::run(WorkerResources& resources) {
+  std::uint64_t moved = 0;
+  for (int share = kFairShare; share > 0 && phase_ != Phase::finished && phase_ != Phase::cut; --share) {
+    if (!flush(resources)) break;
+    if (phase_ == Phase::ending) pass_end();
+    if (phase_ != Phase::flowing || !from_.readable) break;
+    const std::uint64_t before = since_drained_;
+    const bool go_on = pipe_ ? splice_once(resources) : copy_once(resources);
+    moved += since_drained_ - before;
+    if (!from_.readable) source_drained(resources);
+    if (!go_on && !is_holding() && phase_ == Phase::flowing) break;
+  }
+  return moved;
+}
+
+bool Pump::copy_once(WorkerResources& resources) {
+  const auto scratch = resources.scratch();
+  const bool mark = from_.urgent && at_urgent_mark(from_.socket);
+  const std::size_t room = mark ? 1 : scratch.size();
+  const ssize_t count = ::recv(from_.socket.get(), scratch.data(), room, 0);
+  if (count < 0) {
+    source_failed(errno);
+    return false;
+  }
+  if (count == 0) {
+    phase_ = from_.broken != 0 ? Phase::cut : Phase::ending;
+    return true;
+  }
+  const auto size = static_cast<std::size_t>(count);
+  // A short read is the end of what is there, unless it stopped before a mark or an end stands behind it.
+  const bool drained = size < room && !from_.urgent;
+  if (mark) from_.urgent = false;
+  if (drained && !from_.ending) from_.readable = false;
+  since_drained_ += size;
+  send_now(resources, scratch.data(), size, mark, !drained && !mark);
+  consider_bulk(resources, size);
+  return from_.readable;
+}
+
+bool Pump::splice_once(WorkerResources& resources) {
+  const ssize_t count = ::splice(from_.socket.get(), nullptr, pipe_->write_end.get(), nullptr, kPipeSize,
+                                 SPLICE_F_NONBLOCK | SPLICE_F_MOVE);
+  if (count > 0) {
+    in_pipe_ += static_cast<std::size_t>(count);
+    since_drained_ += static_cast<std::uint64_t>(count);
+    resources.budget().take(static_cast<std::size_t>(count));
+    if (settings_.quickack == QuickAck::always) acknowledge_now(from_.socket);
+    return true;
+  }
+  // At a mark splice says EAGAIN for ever, and 0 need not be the end: a copy tells which it is.
+  const bool drained = count < 0 && errno == EAGAIN && !from_.urgent && !from_.ending;
+  if (!drained) {
+    leave_bulk(resources);
+    return true;
+  }
+  from_.readable = false;
+  return false;
+}
+
+void Pump::send_now(WorkerResources& resources, const std::byte* data, std::size_t size, bool mark, bool more) {
+  const bool wait = settings_.cork.mode == Cork::Mode::hold && !mark;
+  const bool batch = (more && settings_.cork.mode != Cork::Mode::off) || wait;
+  const int flags = MSG_NOSIGNAL | (mark ? MSG_OOB : 0) | (batch ? MSG_MORE : 0);
+  if (wait && hold_until_ == Instant::max()) hold_until_ = resources.now + settings_.cork.time;
+  burst_is_held_ = batch;
+  ssize_t sent = ::send(to_.socket.get(), data, size, flags);
+  if (sent < 0) {
+    if (errno != EAGAIN) return destination_failed(errno);
+    sent = 0;
+  }
+  const auto taken = static_cast<std::size_t>(sent);
+  if (taken < size) hold(resources, data + taken, size - taken, mark);
+}
+
+void Pump::hold(WorkerResources& resources, const std::byte* data, std::size_t size, bool mark) {
+  held_.assign(data, data + size);
+  held_sent_ = 0;
+  held_ends_with_mark_ = mark;
+  to_.writable = false;
+  resources.budget().take(size);
+}
+
+bool Pump::flush(WorkerResources& resources) {
+  if (!is_holding()) return true;
+  if (to_.broken != 0) {
+    phase_ = Phase::cut;
+    return false;
+  }
+  if (!to_.writable) return false;
+  if (!held_.empty()) return flush_held(resources);
+  const std::size_t before = in_pipe_;
+  const bool empty = flush_pipe();
+  resources.budget().give(before - in_pipe_);
+  return empty;
+}
+
+bool Pump::flush_held(WorkerResources& resources) {
+  while (held_sent_ < held_.size()) {
+    const std::size_t rest = held_.size() - held_sent_;
+    const int flags = MSG_NOSIGNAL | (held_ends_with_mark_ ? MSG_OOB : 0);
+    const ssize_t sent = ::send(to_.socket.get(), held_.data() + held_sent_, rest, flags);
+    if (sent < 0) {
+      to_.writable = false;
+      if (errno != EAGAIN) destination_failed(errno);
+      return false;
+    }
+    held_sent_ += static_cast<std::size_t>(sent);
+  }
+  resources.budget().give(held_.size());
+  held_ = {};  // an idle session owns no buffer
+  burst_is_held_ = false;
+  return true;
+}
+
+bool Pump::flush_pipe() {
+  while (in_pipe_ > 0) {
+    const ssize_t sent = ::splice(pipe_->read_end.get(), nullptr, to_.socket.get(), nullptr, in_pipe_,
+                                  SPLICE_F_NONBLOCK | SPLICE_F_MOVE);
+    if (sent < 0) {
+      to_.writable = false;
+      if (errno != EAGAIN) destination_failed(errno);
+      return false;
+    }
+    in_pipe_ -= static_cast<std::size_t>(sent);
+  }
+  return true;
+}
+
+void Pump::source_failed(int code) {
+  if (code == EAGAIN) {
+    from_.readable = from_.urgent = false;
+    return;
+  }
+  from_.break_with(code);
+  phase_ = Phase::cut;
+}
+
+void Pump::destination_failed(int code) {
+  to_.break_with(code);
+  phase_ = Phase::cut;
+}
+
+// Nothing more can be read now: the burst is over, its last bytes leave and its ACK with them.
+void Pump::source_drained(WorkerResources& resources) {
+  const bool bulk = pipe_.has_value();
+  if (burst_is_held_ && hold_until_ == Instant::max()) push_burst();
+  if (since_drained_ > 0) {
+    if (settings_.quickack == QuickAck::always || (settings_.quickack == QuickAck::automatic && !bulk))
+      acknowledge_now(from_.socket);
+    else if (settings_.quickack == QuickAck::automatic)
+      guard_until_ = resources.now + kAckGuard;
+  }
+  if (bulk && since_drained_ < kBulkTrickle && in_pipe_ == 0) leave_bulk(resources);
+  since_drained_ = 0;
+}
+
+void Pump::consider_bulk(WorkerResources& resources, std::size_t read) {
+  streak_ += read;
+  if (streak_ < kBulkThreshold || read < kBulkRead || is_holding() || from_.urgent) return;
+  if (settings_.cork.mode == Cork::Mode::hold) return;
+  pipe_ = resources.take_pipe();
+}
+
+void Pump::leave_bulk(WorkerResources& resources) {
+  HEADRACE_INVARIANT(in_pipe_ == 0);
+  resources.return_pipe(std::move(*pipe_));
+  pipe_.reset();
+  streak_ = 0;
+}
+
+void Pump::other_direction_spoke(WorkerResources& resources) {
+  streak_ = 0;
+  if (pipe_ && in_pipe_ == 0) leave_bulk(resources);
+}
+
+void Pump::pass_end() {
+  const Result<bool> passed = finish_writing(to_.socket);
+  if (!passed) return destination_failed(passed.error().code);
+  burst_is_held_ = false;
+  hold_until_ = Instant::max();
+  guard_until_ = Instant::max();
+  phase_ = Phase::finished;
+}
+
+void Pump::push_burst() {
+  push(to_.socket);
+  burst_is_held_ = false;
+  hold_until_ = Instant::max();
+}
+
+void Pump::tick(Instant now) {
+  if (hold_until_ <= now) push_burst();
+  if (guard_until_ <= now) {
+    acknowledge_now(from_.socket);
+    guard_until_ = Instant::max();
+  }
+}
+
+void Pump::release(WorkerResources& resources) {
+  resources.budget().give(held_.size() + in_pipe_);
+  held_ = {};
+  if (!pipe_) return;
+  if (in_pipe_ == 0) {
+    leave_bulk(resources);
+  } else {
+    resources.lost_pipe();
+    pipe_.reset();
+    in_pipe_ = 0;
+  }
+}
+
+}  // namespace headrace

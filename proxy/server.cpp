@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "proxy/server.hpp"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <csignal>
+#include <stdexcept>
+#include <thread>
+
+#include "deploy/net_apply.hpp"
+#include "proxy/status.hpp"
+
+namespace headrace {
+namespace {
+
+// Old listeners are looked at this often while handshakes that they began are under way, and closed at the
+// latest after a time in which any but a dead client has answered.
+constexpr std::chrono::milliseconds kRetireInterval{20};
+constexpr std::chrono::seconds kRetirePatience{3};
+
+std::size_t raise_descriptor_limit() {
+  rlimit limit{};
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+  return limit.rlim_cur;
+}
+
+std::size_t memory_ceiling(const LimitSettings& limits) {
+  if (limits.memory) return limits.memory->count;
+  const auto pages = static_cast<std::size_t>(::sysconf(_SC_PHYS_PAGES));
+  return pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)) / 8;
+}
+
+unsigned worker_count(const Settings& settings) {
+  return settings.workers.value_or(std::max(std::thread::hardware_concurrency(), 1U));
+}
+
+bool intercepts(const Settings& settings) {
+  return settings.intercept.mode != InterceptMode::off && !settings.intercept.interfaces.empty();
+}
+
+// A tenth of the descriptors is left for pipes, two each (admission_limits).
+std::size_t pipes_per_worker(std::size_t descriptors, unsigned workers) { return descriptors / 20 / workers + 1; }
+
+}  // namespace
+
+Server::Server(std::shared_ptr<const Configuration> configuration, Options options)
+    : configuration_{std::move(configuration)},
+      options_{options},
+      ipv6_{host_has_ipv6()},
+      log_{configuration_->settings.log},
+      signals_{loop_, {SIGTERM, SIGINT, SIGHUP}, [this](int number) { on_signal(number); }},
+      overload_changed_{loop_, [this] { set_diversion(DiversionControl::Reason::overload, admission_.is_overloaded()); }},
+      worker_idle_{loop_, [] {}},  // only turns the loop: turn_ended looks
+      descriptors_{raise_descriptor_limit()},
+      budget_{memory_ceiling(configuration_->settings.limits)},
+      admission_{admission_limits(configuration_->settings.limits, descriptors_), [this] { overload_changed_.wake(); }},
+      failed_listener_call_{[this](const SocketCall& call, SystemError error) {
+        log_.warning("listener: " + print(call) + " for " + std::string{call.key} + ": " + print(error));
+      }},
+      diversion_{ipv6_},
+      bypass_file_{configuration_->settings.admin.state_directory + "/bypass"} {
+  std::signal(SIGPIPE, SIG_IGN);
+  loop_.set_hooks(this);
+  start_workers();
+  start_listening();
+  if (options_.admin) {
+    admin_.emplace(loop_, log_, configuration_->settings.admin.socket,
+                   [this](const std::string& verb, const std::string& argument) { return on_request(verb, argument); });
+  }
+  start_diversion();
+  phase_ = Phase::serving;
+}
+
+Server::~Server() { diversion_.remove(); }
+
+WorkerConfiguration Server::worker_configuration() const {
+  const Settings& settings = configuration_->settings;
+  return {configuration_->policies, settings.timeouts, settings.busy_poll.value_or(Duration{0})};
+}
+
+void Server::start_workers() {
+  const unsigned count = worker_count(configuration_->settings);
+  const bool tproxy = configuration_->settings.intercept.mode == InterceptMode::tproxy;
+  const WorkerEnvironment environment{log_,
+                                      admission_,
+                                      budget_,
+                                      pipes_per_worker(descriptors_, count),
+                                      tproxy ? configuration_->settings.intercept.mark.server_mark() : 0,
+                                      [this] { worker_idle_.wake(); }};
+  for (unsigned i = 0; i < count; ++i)
+    workers_.push_back(std::make_unique<Worker>(i, environment, worker_configuration()));
+}
+
+void Server::start_listening() {
+  const Settings& settings = configuration_->settings;
+  Listening listening;
+  const ListenerClasses classes = intercepts(settings) ? group_into_classes(*configuration_->policies) : ListenerClasses{};
+  listening = open_class_listeners(settings, classes, {}, workers_.size(), ipv6_, failed_listener_call_);
+  open_forward_listeners(settings, workers_.size(), failed_listener_call_, listening);
+  for (std::size_t i = 0; i < workers_.size(); ++i) workers_[i]->open(std::move(listening.per_worker[i]));
+  ports_by_key_ = std::move(listening.ports_by_key);
+  places_ = std::move(listening.places);
+}
+
+// Last of all: who listens diverts, and not before.
+void Server::start_diversion() {
+  const Settings& settings = configuration_->settings;
+  if (!intercepts(settings)) return;
+  const auto missing = net_differences(plan_host(settings, ipv6_));
+  if (!missing.empty()) {
+    std::string text = "the host is not prepared (run `headrace net up` first):";
+    for (const std::string& one : missing) text += "\n  " + one;
+    throw std::runtime_error{text};
+  }
+  diversion_.set(DiversionControl::Reason::operator_bypass, bypass_file_.is_on());
+  const ListenerClasses classes = group_into_classes(*configuration_->policies);
+  ClassPorts ports;
+  for (const ListenerClass& group : classes.classes) ports.push_back(ports_by_key_.at(group.key));
+  diversion_.replace(configuration_, classes, std::move(ports));
+}
+
+void Server::run() {
+  say_ready();
+  loop_.run();
+  for (const auto& worker : workers_) worker->stop();
+  diversion_.remove();
+}
+
+void Server::say_ready() {
+  const Settings& settings = configuration_->settings;
+  for (const Problem& warning : configuration_->warnings) log_.warning(print(warning));
+  std::string line = "ready workers=" + std::to_string(workers_.size()) +
+                     " policies=" + std::to_string(configuration_->policies->policies().size()) +
+                     " classes=" + std::to_string(ports_by_key_.size()) +
+                     " forwards=" + std::to_string(settings.forwards.size());
+  if (!intercepts(settings)) line += " intercepting=nothing";
+  else if (!diversion_.takes_new_flows()) line += " intercepting=bypassed";
+  else line += std::string{" intercepting="} + (settings.intercept.mode == InterceptMode::tproxy ? "tproxy" : "redirect");
+  log_.info(line);
+}
+
+void Server::on_signal(int number) {
+  if (number == SIGHUP) {
+    try {
+      reload();
+    } catch (const std::exception& error) {
+      log_.error(std::string{"reload refused, the old configuration stays: "} + error.what());
+    }
+    return;
+  }
+  const bool drains = number == SIGTERM || options_.drain_on_interrupt;
+  if (phase_ == Phase::serving && drains) return drain();
+  stop();
+}
+
+std::vector<Problem> Server::reload() {
+  auto fresh = std::make_shared<const Configuration>(load_configuration(configuration_->file));
+  const Settings& before = configuration_->settings;
+  const Settings& after = fresh->settings;
+  if (intercepts(before) != intercepts(after) || before.intercept.mode != after.intercept.mode ||
+      before.intercept.firewall != after.intercept.firewall)
+    throw std::runtime_error{"intercept: mode, firewall, and whether anything is intercepted need a restart"};
+  const auto warnings = fresh->warnings;
+  adopt(std::move(fresh));
+  for (const Problem& warning : warnings) log_.warning(print(warning));
+  log_.info("reloaded policies=" + std::to_string(configuration_->policies->policies().size()) +
+            " classes=" + std::to_string(ports_by_key_.size()));
+  return warnings;
+}
+
+// New listeners first, then the policies, then the rules; old listeners go when nothing hangs on them.
+void Server::adopt(std::shared_ptr<const Configuration> fresh) {
+  const Settings& settings = fresh->settings;
+  const ListenerClasses classes = intercepts(settings) ? group_into_classes(*fresh->policies) : ListenerClasses{};
+  Listening listening =
+      open_class_listeners(settings, classes, ports_by_key_, workers_.size(), ipv6_, failed_listener_call_);
+  for (const ForwardSettings& forward : configuration_->settings.forwards) listening.places.push_back(forward.listen);
+  configuration_ = std::move(fresh);
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
+    workers_[i]->open(std::move(listening.per_worker[i]));
+    workers_[i]->configure(worker_configuration());
+  }
+  log_.apply(settings.log);
+  admission_.apply(admission_limits(settings.limits, descriptors_));
+  if (intercepts(settings)) diversion_.replace(configuration_, classes, listening.ports);
+  ports_by_key_ = std::move(listening.ports_by_key);
+  places_ = std::move(listening.places);
+  retire_at_ = loop_.now() + kRetireInterval;
+  retire_latest_ = loop_.now() + kRetirePatience;
+}
+
+void Server::drain() {
+  log_.info("draining sessions=" + std::to_string(admission_.live()));
+  phase_ = Phase::draining;
+  set_diversion(DiversionControl::Reason::stopping, true);
+  places_.clear();
+  retire_at_ = loop_.now();
+  retire_latest_ = loop_.now() + kRetirePatience;
+  if (const auto& most = configuration_->settings.timeouts.drain) drain_deadline_ = loop_.now() + *most;
+}
+
+void Server::stop() {
+  phase_ = Phase::stopped;
+  loop_.stop();
+}
+
+void Server::set_diversion(DiversionControl::Reason reason, bool holds) {
+  if (diversion_.holds(reason) == holds) return;
+  try {
+    diversion_.set(reason, holds);
+    if (reason == DiversionControl::Reason::overload)
+      log_.warning(holds ? "overload: new flows go straight to the server" : "overload is over: new flows are taken again");
+  } catch (const std::exception& error) {
+    log_.error(std::string{"diversion: "} + error.what());
+  }
+}
+
+void Server::set_bypass(bool on) {
+  bypass_file_.set(on);
+  diversion_.set(DiversionControl::Reason::operator_bypass, on);
+  log_.info(on ? "bypass on: new flows go straight to the server, live sessions go on" : "bypass off");
+}
+
+std::string Server::on_request(const std::string& verb, const std::string& argument) {
+  if (verb == "reload") return render_reloaded(reload());
+  if (verb == "drain") {
+    if (phase_ == Phase::serving) drain();
+    return render_done();
+  }
+  if (verb == "bypass" && argument == "on") set_bypass(true);
+  else if (verb == "bypass" && argument == "off") set_bypass(false);
+  else if (verb != "status" && !(verb == "bypass" && argument == "status"))
+    throw std::runtime_error{"unknown request " + verb + " " + argument + " (status, bypass on|off|status, reload, drain)"};
+  return status();
+}
+
+std::string Server::status() const {
+  return render_status({.counters = counters(),
+                        .live = admission_.live(),
+                        .held_bytes = budget_.used(),
+                        .policies = configuration_->policies->policies().size(),
+                        .ports_by_key = ports_by_key_,
+                        .intercepting = intercepts(configuration_->settings),
+                        .takes_new_flows = diversion_.takes_new_flows(),
+                        .bypass = diversion_.holds(DiversionControl::Reason::operator_bypass),
+                        .overload = diversion_.holds(DiversionControl::Reason::overload),
+                        .draining = phase_ == Phase::draining});
+}
+
+Counters::Snapshot Server::counters() const {
+  Counters::Snapshot sum;
+  for (const auto& worker : workers_) sum += worker->snapshot();
+  return sum;
+}
+
+Instant Server::next_deadline() noexcept { return std::min(retire_at_, drain_deadline_); }
+
+void Server::turn_ended(Instant now) noexcept {
+  if (admin_) admin_->reap();
+  if (now >= retire_at_) retire_listeners(now);
+  if (phase_ == Phase::draining) check_drained(now);
+}
+
+void Server::retire_listeners(Instant now) {
+  if (now < retire_latest_ && handshakes_in_flight() > 0) {
+    retire_at_ = now + kRetireInterval;
+    return;
+  }
+  retire_at_ = Instant::max();
+  for (const auto& worker : workers_) worker->close_listeners_except(places_);
+}
+
+void Server::check_drained(Instant now) {
+  if (now >= drain_deadline_) {
+    drain_deadline_ = Instant::max();
+    for (const auto& worker : workers_) worker->end_sessions(CloseReason::drain_timeout);
+  }
+  if (retire_at_ == Instant::max() && admission_.live() == 0) stop();
+}
+
+}  // namespace headrace

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/load.hpp"
+#include "proxy/admin.hpp"
+#include "proxy/admission.hpp"
+#include "proxy/counters.hpp"
+#include "proxy/diversion.hpp"
+#include "proxy/listening.hpp"
+#include "proxy/log.hpp"
+#include "proxy/loop.hpp"
+#include "proxy/resources.hpp"
+#include "proxy/worker.hpp"
+
+namespace headrace {
+
+// The daemon: workers, their listeners, the diversion, signals, reload and drain. Everything here runs on
+// the main thread. Starting is the control zone (throws std::runtime_error, ConfigError); once run() is in
+// its loop, whatever fails is logged and the daemon goes on with what it had.
+//
+// Life: starting -> serving -> draining (SIGTERM, `drain`: new flows pass by, live sessions go on to their
+// ends or timeouts.drain) -> stopped. SIGINT and a second SIGTERM stop at once. SIGHUP reloads.
+class Server final : public TurnHooks {
+ public:
+  struct Options {
+    bool admin = true;                // the control socket; `headrace forward` has none
+    bool drain_on_interrupt = false;  // SIGINT ends like SIGTERM
+  };
+
+  Server(std::shared_ptr<const Configuration> configuration, Options options);
+  ~Server();
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  void run();
+  Counters::Snapshot counters() const;
+
+ private:
+  enum class Phase : std::uint8_t { starting, serving, draining, stopped };
+
+  void start_workers();
+  void start_listening();
+  void start_diversion();
+  void say_ready();
+
+  void on_signal(int number);
+  std::vector<Problem> reload();  // the warnings; throws and keeps the old configuration when the new is bad
+  void adopt(std::shared_ptr<const Configuration> configuration);
+  void drain();
+  void stop();
+  void set_bypass(bool on);
+  void set_diversion(DiversionControl::Reason reason, bool holds);
+  std::string on_request(const std::string& verb, const std::string& argument);
+  std::string status() const;
+  void retire_listeners(Instant now);
+  void check_drained(Instant now);
+  WorkerConfiguration worker_configuration() const;
+
+  // TurnHooks
+  Instant next_deadline() noexcept override;
+  void turn_began(Instant) noexcept override {}
+  void turn_ended(Instant now) noexcept override;
+
+  std::shared_ptr<const Configuration> configuration_;
+  Options options_;
+  bool ipv6_;
+  Log log_;
+  Loop loop_;
+  Signals signals_;
+  Wakeup overload_changed_;
+  Wakeup worker_idle_;
+  std::size_t descriptors_;
+  MemoryBudget budget_;
+  Admission admission_;
+  FailedCall failed_listener_call_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  PortsByKey ports_by_key_;
+  std::vector<Endpoint> places_;
+  DiversionControl diversion_;
+  BypassFile bypass_file_;
+  std::optional<AdminServer> admin_;
+  Phase phase_ = Phase::starting;
+  Instant retire_at_ = Instant::max();     // when to look again whether old listeners can go
+  Instant retire_latest_ = Instant::max();
+  Instant drain_deadline_ = Instant::max();
+};
+
+}  // namespace headrace

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "proxy/status.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace headrace {
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json counters_json(const Counters::Snapshot& counters) {
+  ordered_json closed = ordered_json::object();
+  for (const CloseReasonInfo& info : kCloseReasons) {
+    const auto count = counters.closed[static_cast<std::size_t>(info.reason)];
+    if (count > 0) closed[std::string{info.name}] = count;
+  }
+  return {{"accepted", counters.accepted},
+          {"bytes_to_server", counters.to_server},
+          {"bytes_to_client", counters.to_client},
+          {"exchanges", counters.exchanges},
+          {"other_port", counters.other_port},
+          {"refused_direct", counters.refused_direct},
+          {"refused_limit", counters.refused_limit},
+          {"shed", counters.shed},
+          {"failed_calls", counters.failed_calls},
+          {"closed", closed}};
+}
+
+}  // namespace
+
+std::string render_status(const Status& status) {
+  ordered_json classes = ordered_json::array();
+  for (const auto& [key, port] : status.ports_by_key) classes.push_back({{"key", key}, {"port", port}});
+  const ordered_json json = {{"ok", true},
+                             {"sessions", status.live},
+                             {"held_bytes", status.held_bytes},
+                             {"policies", status.policies},
+                             {"classes", classes},
+                             {"intercepting", status.intercepting},
+                             {"takes_new_flows", status.takes_new_flows},
+                             {"bypass", status.bypass},
+                             {"overload", status.overload},
+                             {"draining", status.draining},
+                             {"counters", counters_json(status.counters)}};
+  return json.dump();
+}
+
+std::string render_reloaded(const std::vector<Problem>& warnings) {
+  ordered_json texts = ordered_json::array();
+  for (const Problem& warning : warnings) texts.push_back(print(warning));
+  return ordered_json{{"ok", true}, {"warnings", texts}}.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+std::string render_done() { return ordered_json{{"ok", true}}.dump(); }
+
+}  // namespace headrace

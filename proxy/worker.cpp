@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "proxy/worker.hpp"
+
+#include <algorithm>
+
+namespace headrace {
+namespace {
+
+// Session ids tell the worker that made them: its number in the bits above these.
+constexpr unsigned kIdBits = 48;
+
+std::shared_ptr<const Decision> plain_decision() {
+  Decision decision;
+  decision.policy = "-";
+  decision.client_leg = make_treatment("plain", Profile{}, Side::client);
+  decision.server_leg = make_treatment("plain", Profile{}, Side::server);
+  return std::make_shared<const Decision>(std::move(decision));
+}
+
+}  // namespace
+
+Worker::Worker(unsigned number, const WorkerEnvironment& environment, WorkerConfiguration configuration)
+    : environment_{environment},
+      configuration_{std::move(configuration)},
+      fallback_{plain_decision()},
+      failed_call_{[this](const SocketCall& call, SystemError error) {
+        counters_.call_failed();
+        environment_.log.debug(print(call) + " for " + std::string{call.key} + ": " + print(error));
+      }},
+      resources_{environment.budget, environment.most_pipes},
+      wakeup_{loop_, [this] { run_messages(); }},
+      next_id_{static_cast<std::uint64_t>(number) << kIdBits} {
+  loop_.set_hooks(this);
+  loop_.set_busy_poll(configuration_.busy_poll);
+  thread_ = std::thread{[this] { loop_.run(); }};
+}
+
+Worker::~Worker() { stop(); }
+
+void Worker::post(std::function<void()> message) {
+  {
+    const std::lock_guard lock{messages_mutex_};
+    messages_.push_back(std::move(message));
+  }
+  wakeup_.wake();
+}
+
+void Worker::run_messages() {
+  std::vector<std::function<void()>> messages;
+  {
+    const std::lock_guard lock{messages_mutex_};
+    messages.swap(messages_);
+  }
+  for (const auto& message : messages) message();
+}
+
+void Worker::configure(WorkerConfiguration configuration) {
+  post([this, configuration = std::move(configuration)] {
+    configuration_ = configuration;
+    loop_.set_busy_poll(configuration_.busy_poll);
+  });
+}
+
+void Worker::open(std::vector<OpenListener> listeners) {
+  auto shared = std::make_shared<std::vector<OpenListener>>(std::move(listeners));  // std::function copies
+  post([this, shared] {
+    for (OpenListener& listener : *shared)
+      listeners_.push_back(std::make_unique<Listener>(loop_, *this, std::move(listener)));
+  });
+}
+
+void Worker::close_listeners_except(std::vector<Endpoint> keep) {
+  post([this, keep = std::move(keep)] {
+    std::erase_if(listeners_, [&](const std::unique_ptr<Listener>& listener) {
+      if (std::find(keep.begin(), keep.end(), listener->plan().at) != keep.end()) return false;
+      listener->accept_all();
+      return true;
+    });
+  });
+}
+
+void Worker::end_sessions(CloseReason reason) {
+  post([this, reason] {
+    for (const auto& [id, session] : sessions_) session->stop(reason);
+  });
+}
+
+void Worker::stop() {
+  if (!thread_.joinable()) return;
+  post([this] {
+    listeners_.clear();
+    for (const auto& [id, session] : sessions_) session->stop(CloseReason::stopped);
+    loop_.stop();
+  });
+  thread_.join();
+}
+
+std::shared_ptr<const Decision> Worker::decide(const ListenerPlan& plan, const Flow& flow) const {
+  if (plan.forward_decision) return plan.forward_decision;
+  const auto& table = configuration_.policies;
+  const Policy* policy = table ? table->decide(flow) : nullptr;
+  if (!policy || policy->decision.action == Action::bypass) return fallback_;
+  return {table, &policy->decision};  // keeps the table alive as long as the session
+}
+
+ServerLegSpec Worker::server_leg(const ListenerPlan& plan, const Flow& flow, const Decision& decision,
+                                 const Fd& client) const {
+  ServerLegSpec spec;
+  spec.to = flow.destination;
+  spec.treatment = decision.server_leg.get();
+  spec.mark = decision.server_leg->settings.mark.value_or(Mark{}).value;
+  const std::optional<Dscp> carried = dscp_of_syn(client);
+  if (!decision.server_leg->settings.dscp && carried && carried->code_point != 0) spec.dscp = carried;
+  if (plan.origin != Origin::tproxy) return spec;
+  spec.mark |= environment_.server_mark;
+  if (decision.connect_as == ConnectAs::proxy) return spec;
+  spec.as = flow.client.value;
+  if (decision.connect_as == ConnectAs::client_address) spec.as->port = 0;
+  spec.transparent = true;
+  return spec;
+}
+
+void Worker::accepted(const ListenerPlan& plan, Accepted connection) {
+  const auto destination = original_destination(plan, connection);
+  if (!destination) return counters_.direct_refused();
+  const Flow flow{ClientEndpoint{connection.client}, *destination};
+  if (environment_.admission.admit(flow.client.value.address) != Admission::Verdict::admitted)
+    return counters_.limit_refused();
+  counters_.session_began();
+  const std::shared_ptr<const Decision> decision = decide(plan, flow);
+  const ServerLegSpec server = server_leg(plan, flow, *decision, connection.socket);
+  const std::uint64_t id = ++next_id_;
+  auto session = std::make_unique<Session>(*this, id, std::move(connection.socket), flow, decision);
+  Session& started = *session;
+  sessions_.emplace(id, std::move(session));
+  started.start(server);
+}
+
+void Worker::wake_at(Session& session, Instant deadline) {
+  if (deadline >= session.queued_at) return;  // the earlier tick will ask again
+  deadlines_.erase({session.queued_at, &session});
+  session.queued_at = deadline;
+  deadlines_.emplace(deadline, &session);
+}
+
+void Worker::run_again(Session& session) {
+  if (std::exchange(session.is_ready, true)) return;
+  ready_.push_back(&session);
+}
+
+void Worker::ended(Session& session) { ended_.push_back(session.id()); }
+
+Instant Worker::next_deadline() noexcept {
+  if (!ready_.empty()) return Instant::min();
+  return deadlines_.empty() ? Instant::max() : deadlines_.begin()->first;
+}
+
+void Worker::turn_ended(Instant now) noexcept {
+  run_ready_sessions();
+  run_deadlines(now);
+  if (!ended_.empty()) reap();
+}
+
+void Worker::run_ready_sessions() {
+  std::vector<Session*> ready;
+  ready.swap(ready_);
+  for (Session* session : ready) {
+    session->is_ready = false;
+    session->on_ready(0, {});
+  }
+}
+
+void Worker::run_deadlines(Instant now) {
+  while (!deadlines_.empty() && deadlines_.begin()->first <= now) {
+    Session& session = *deadlines_.begin()->second;
+    deadlines_.erase(deadlines_.begin());
+    session.queued_at = Instant::max();
+    session.tick(now);
+  }
+}
+
+void Worker::reap() {
+  std::vector<std::uint64_t> ended;
+  ended.swap(ended_);
+  for (const std::uint64_t id : ended) {
+    const auto found = sessions_.find(id);
+    Session& session = *found->second;
+    deadlines_.erase({session.queued_at, &session});
+    std::erase(ready_, &session);
+    counters_.session_ended(session.summary());
+    environment_.log.session(session.summary());
+    environment_.admission.leave(session.flow().client.value.address);
+    sessions_.erase(found);
+  }
+  if (sessions_.empty() && environment_.became_idle) environment_.became_idle();
+}
+
+}  // namespace headrace
