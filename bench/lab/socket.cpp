@@ -54,8 +54,11 @@ void set_transparent(int fd, int family) {
   }
 }
 
-Handle open_socket(const Namespace& where, int family, const SocketOptions& options) {
-  Handle handle(where.run([&] { return socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0); }));
+Handle make_socket(int family) {
+  return Handle(socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+}
+
+Handle prepare(Handle handle, int family, const SocketOptions& options) {
   const int fd = checked(handle.get(), "socket");
   set(fd, SOL_SOCKET, SO_REUSEADDR, 1);
   if (family == AF_INET6) set(fd, SOL_IPV6, IPV6_V6ONLY, 1);
@@ -130,8 +133,12 @@ std::ostream& operator<<(std::ostream& out, End end) { return out << to_text(end
 
 Socket::Attempt Socket::try_connect(const Namespace& from, std::string_view to,
                                     const SocketOptions& options) {
+  return attempt(from.run([&] { return make_socket(SocketAddress(to).family()); }), to, options);
+}
+
+Socket::Attempt Socket::attempt(Handle unconnected, std::string_view to, const SocketOptions& options) {
   const SocketAddress target(to);
-  Handle handle = open_socket(from, target.family(), options);
+  Handle handle = prepare(std::move(unconnected), target.family(), options);
   if (!options.bind.empty()) bind_to(handle.get(), SocketAddress(options.bind));
   const int error = connect_within(handle.get(), target, Deadline(options.timeout));
   if (error != 0) return {from_errno(error), error, Socket(Handle{})};
@@ -139,16 +146,24 @@ Socket::Attempt Socket::try_connect(const Namespace& from, std::string_view to,
 }
 
 Socket Socket::connect(const Namespace& from, std::string_view to, const SocketOptions& options) {
-  Attempt attempt = try_connect(from, to, options);
-  if (attempt.end != End::done) {
-    throw std::system_error(attempt.error, std::generic_category(), "connect to " + std::string(to));
+  return from.run([&] { return connect(to, options); });
+}
+
+Socket Socket::connect(std::string_view to, const SocketOptions& options) {
+  Attempt made = attempt(make_socket(SocketAddress(to).family()), to, options);
+  if (made.end != End::done) {
+    throw std::system_error(made.error, std::generic_category(), "connect to " + std::string(to));
   }
-  return std::move(attempt.socket);
+  return std::move(made.socket);
 }
 
 Socket Socket::listen(const Namespace& where, std::string_view at, const SocketOptions& options) {
+  return where.run([&] { return listen(at, options); });
+}
+
+Socket Socket::listen(std::string_view at, const SocketOptions& options) {
   const SocketAddress address(at);
-  Handle handle = open_socket(where, address.family(), options);
+  Handle handle = prepare(make_socket(address.family()), address.family(), options);
   bind_to(handle.get(), address);
   if (::listen(handle.get(), options.backlog) != 0) throw_errno("listen " + std::string(at));
   return Socket(std::move(handle));

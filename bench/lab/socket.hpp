@@ -62,8 +62,11 @@ class Socket {
   struct Attempt;
   static Attempt try_connect(const Namespace& from, std::string_view to, const SocketOptions& options = {});
 
+  static Socket connect(std::string_view to, const SocketOptions& options = {});  // from where the caller is
+
   // SO_REUSEADDR is on. Port 0 takes any: ask local_port().
   static Socket listen(const Namespace& where, std::string_view at, const SocketOptions& options = {});
+  static Socket listen(std::string_view at, const SocketOptions& options = {});
   Socket accept(std::chrono::nanoseconds timeout = 10s) const;  // throws when nobody comes
   std::optional<Socket> try_accept(std::chrono::nanoseconds timeout) const;
 
@@ -102,6 +105,8 @@ class Socket {
   explicit operator bool() const { return static_cast<bool>(handle_); }
 
  private:
+  static Attempt attempt(Handle unconnected, std::string_view to, const SocketOptions& options);
+
   Handle handle_;
 };
 

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "bench/lab/socket.hpp"
+
+namespace headrace::lab {
+
+// The SQL*Plus pattern: so many bytes out, so many back, again and again on one connection; NODELAY at both
+// ends.
+struct ExchangeSettings {
+  std::size_t request = 21;
+  std::size_t response = 9356;
+  int count = 20;
+  std::chrono::nanoseconds pause{0};       // before each but the first
+  std::string congestion;                  // of the client's end
+  std::chrono::nanoseconds timeout = 60s;  // for each exchange
+};
+
+struct ExchangeReport {
+  std::chrono::nanoseconds connect{0};
+  std::vector<std::chrono::nanoseconds> times;  // of each exchange, first byte sent to last byte received
+};
+
+// From the calling thread's namespace. Throws std::runtime_error when the connection doesn't carry it.
+ExchangeReport run_exchanges(const std::string& server, const ExchangeSettings& settings);
+
+enum class Sending { plain, moderated };  // moderated: see bench/workload/moderation.hpp
+
+// Answers one connection until it ends. The client says first how large both messages are.
+void serve_exchanges(const Socket& connection, Sending sending);
+
+std::chrono::nanoseconds median(std::vector<std::chrono::nanoseconds> times);  // 0 of none
+
+// Round trips an exchange took: its time without what the bytes take on a link of `rate` bit/s, in units of
+// `rtt`.
+double round_trips(std::chrono::nanoseconds time, std::size_t response, std::uint64_t rate,
+                   std::chrono::nanoseconds rtt);
+
+}  // namespace headrace::lab
