@@ -7,11 +7,11 @@
 #include "deploy/net_plan.hpp"
 
 // Puts a plan into the kernel, takes it out and says what differs. Idempotent; survives a crash in between.
-// The one file pair that runs ip, nft and iptables-restore. Control zone: throws std::runtime_error
-// "attempt: reason"; leaves nothing half-applied that the next call would not mend.
+// With deploy/diversion.cpp the only code that runs ip, nft and iptables-restore. Control zone: throws
+// std::runtime_error "attempt: reason"; leaves nothing half-applied that the next call would not mend.
 namespace headrace {
 
-// `net up` / `net down`: routes, rule, sysctls. What was there before is recorded in `state_file` (root-owned,
+// `net up` / `net down`: routes, rule, sysctls. What was there before is recorded in `state_file` (0600,
 // written and synced before the change), so that `net_down` restores it, also after kill -9 in between.
 void net_up(const HostPlan& plan, const std::string& state_file);
 void net_down(const HostPlan& plan, const std::string& state_file);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,11 +41,22 @@ struct IptablesText {
   std::string ipv4;
   std::string ipv6;
 };
-IptablesText render_iptables(const DiversionPlan& plan);
-IptablesText render_iptables_removal();
+// iptables replaces nothing by name, so both need what `iptables-save` and `ip6tables-save` print now
+// (empty: none of our rules is there): what is ours in it goes in the same transaction.
+IptablesText render_iptables(const DiversionPlan& plan, const IptablesText& saved = {});
+IptablesText render_iptables_removal(const IptablesText& saved);
 
 // What needs root once, independent of the policies: rules, routes, sysctls.
+// The `ip` commands add or replace exactly one rule and one route per family of `route`; without it (modes
+// redirect and off) there are none.
+struct DivertRoute {
+  MarkAndMask mark;
+  std::uint32_t table = 0;
+  std::uint32_t preference = 0;
+  std::vector<Family> families;
+};
 struct HostPlan {
+  std::optional<DivertRoute> route;
   std::vector<std::vector<std::string>> rules_and_routes;  // argv of each `ip` command that adds
   std::vector<std::vector<std::string>> removal;           // argv of each `ip` command that undoes
   std::map<std::string, std::string> sysctls;              // full name -> wanted value

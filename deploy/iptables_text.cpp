@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The iptables form of a diversion (render_iptables of deploy/net_plan.hpp). Says what nft_text.cpp says;
+// read the reasons there. Where it differs: TPROXY drops when nobody listens, so fail-open needs these
+// rules removed when the daemon goes; lists become one rule each combination.
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "deploy/iptables_saved.hpp"
+#include "deploy/marks.hpp"
+#include "deploy/match_rules.hpp"
+#include "deploy/net_plan.hpp"
+
+namespace headrace {
+namespace {
+
+constexpr std::string_view kBareSyn = " -p tcp -m tcp --tcp-flags FIN,SYN,RST,ACK SYN";
+constexpr std::string_view kNotBareSyn = " -p tcp -m tcp ! --tcp-flags FIN,SYN,RST,ACK SYN";
+constexpr std::size_t kMultiportSlots = 15;  // iptables-extensions(8); a range takes two
+
+// One table's chains and rules, rendered as one transaction with the removal of what is there now.
+struct Section {
+  std::vector<std::string> chains;
+  std::string rules;
+
+  void chain(const std::string& name) { chains.push_back("HEADRACE_" + name); }
+  void add(std::string_view chain, const std::string& rule) {
+    rules.append("-A HEADRACE_").append(chain).append(rule).append("\n");
+  }
+  void hook(const std::string& rule) { rules.append(rule).append("\n"); }
+};
+
+using Sections = std::map<std::string, Section>;
+
+std::string masked(std::uint32_t value, std::uint32_t mask) {
+  return print_hex(value) + "/" + print_hex(mask);
+}
+
+std::string render(const Sections& sections, const std::string& saved) {
+  auto ours = find_ours(saved);
+  for (const auto& [table, section] : sections) ours[table];
+  std::string text;
+  for (const auto& [table, old] : ours) {
+    const auto wanted = sections.find(table);
+    const auto chains = wanted == sections.end() ? std::vector<std::string>{} : wanted->second.chains;
+    auto known = chains;
+    std::string gone;
+    for (const std::string& chain : old.chains) {
+      if (std::find(chains.begin(), chains.end(), chain) != chains.end()) continue;
+      known.push_back(chain);
+      gone += "-X " + chain + "\n";
+    }
+    text += "*" + table + "\n";
+    for (const std::string& chain : known) text += ":" + chain + " - [0:0]\n";  // creates or empties it
+    for (const std::string& jump : old.jumps) text += jump + "\n";
+    if (wanted != sections.end()) text += wanted->second.rules;
+    text += gone + "COMMIT\n";
+  }
+  return text;
+}
+
+std::vector<std::string> port_conditions(const std::vector<PortRange>& ports) {
+  if (ports.empty()) return {" -p tcp"};
+  std::vector<std::string> conditions;
+  std::string list;
+  std::size_t slots = 0;
+  for (const PortRange& range : ports) {
+    const std::size_t needs = range.first == range.last ? 1 : 2;
+    if (slots + needs > kMultiportSlots) {
+      conditions.push_back(" -p tcp -m multiport --dports " + list);
+      list.clear();
+      slots = 0;
+    }
+    slots += needs;
+    list.append(list.empty() ? "" : ",").append(std::to_string(range.first));
+    if (needs == 2) list.append(":").append(std::to_string(range.last));
+  }
+  conditions.push_back(" -p tcp -m multiport --dports " + list);
+  return conditions;
+}
+
+std::vector<std::string> address_conditions(const std::string& option, const std::vector<Prefix>& prefixes) {
+  if (prefixes.empty()) return {""};
+  std::vector<std::string> conditions;
+  for (const Prefix& prefix : prefixes) conditions.push_back(option + print(prefix));
+  return conditions;
+}
+
+void add_policies(Section& section, const DiversionPlan& plan, Family family) {
+  section.chain("POLICIES");
+  for (const MatchRule& rule : match_rules(plan, family)) {
+    const std::string target =
+        rule.listener_class ? " -g HEADRACE_CLASS_" + std::to_string(*rule.listener_class) : " -j RETURN";
+    for (const std::string& from : address_conditions(" -s ", rule.from)) {
+      for (const std::string& to : address_conditions(" -d ", rule.to)) {
+        for (const std::string& ports : port_conditions(rule.ports)) {
+          section.add("POLICIES", from + to + ports + target);
+        }
+      }
+    }
+  }
+}
+
+std::vector<std::string> from_interfaces(const InterceptSettings& intercept) {
+  std::vector<std::string> conditions;
+  for (std::string name : distinct_interfaces(intercept.interfaces)) {
+    if (name == "*") return {" ! -i lo"};
+    if (name.back() == '*') name.back() = '+';
+    conditions.push_back(" -i " + name);
+  }
+  return conditions;
+}
+
+void add_new_flows(Section& section, const DiversionPlan& plan) {
+  if (plan.diversion != Diversion::on) return;
+  for (const std::string& from : from_interfaces(plan.settings.intercept)) {
+    section.add("DIVERT", from + std::string{kBareSyn} +
+                              " -m addrtype ! --src-type LOCAL ! --dst-type LOCAL -j HEADRACE_POLICIES");
+  }
+}
+
+// There is no match on a socket's mark: the packet borrows it for as long as the chain takes. First in the
+// table, so that a mark which another rule of it sets afterwards stays.
+Section zones(const InterceptSettings& intercept) {
+  Section section;
+  const std::string is_server_leg =
+      " -m mark --mark " + masked(intercept.mark.server_mark(), intercept.mark.mask);
+  const std::string to_zone = is_server_leg + " -j CT --zone " + std::to_string(intercept.table);
+  section.chain("ZONE_IN");
+  section.chain("ZONE_OUT");
+  section.add("ZONE_IN", to_zone);
+  section.add("ZONE_IN", " -j MARK --set-xmark " + masked(0, UINT32_MAX));
+  section.add("ZONE_OUT", to_zone);
+  section.hook("-I PREROUTING 1 -m socket --restore-skmark -j HEADRACE_ZONE_IN");
+  section.hook("-I OUTPUT 1 -j HEADRACE_ZONE_OUT");
+  return section;
+}
+
+Section divert(const DiversionPlan& plan, Family family) {
+  const InterceptSettings& intercept = plan.settings.intercept;
+  const std::string mark = masked(intercept.mark.mark, intercept.mark.mask);
+  const std::string was_diverted = " -m connmark --mark " + mark;
+  const std::string to_us = " -m socket --transparent -j HEADRACE_OURS";
+  Section section;
+  section.chain("DIVERT");
+  section.chain("OURS");
+  section.add("OURS", " -j MARK --set-xmark " + mark);
+  section.add("OURS", " -j ACCEPT");
+  section.add("DIVERT", std::string{kNotBareSyn} + to_us);
+  section.add("DIVERT", (family == Family::ipv4 ? " -p icmp" : " -p ipv6-icmp") + to_us);
+  for (const std::string& from : from_interfaces(intercept)) {
+    section.add("DIVERT", from + std::string{kNotBareSyn} + was_diverted + " -j HEADRACE_POLICIES");
+  }
+  add_new_flows(section, plan);
+  section.add("DIVERT", std::string{kBareSyn} + was_diverted + " -j CONNMARK --set-xmark " +
+                            masked(0, intercept.mark.mask));
+  section.hook("-A PREROUTING -j HEADRACE_DIVERT");
+  return section;
+}
+
+void add_classes(Section& section, const DiversionPlan& plan, Family family) {
+  const InterceptSettings& intercept = plan.settings.intercept;
+  const std::string mark = masked(intercept.mark.mark, intercept.mark.mask);
+  for (std::size_t i = 0; i < plan.classes.classes.size(); ++i) {
+    const std::string name = "CLASS_" + std::to_string(i);
+    const std::string port = std::to_string(plan.ports.at(i));
+    section.chain(name);
+    if (intercept.mode == InterceptMode::redirect) {
+      section.add(name, " -p tcp -j REDIRECT --to-ports " + port);
+      continue;
+    }
+    section.add(name, " -p tcp -j CONNMARK --set-xmark " + mark);
+    section.add(name, " -p tcp -j TPROXY --on-port " + port + " --on-ip " +
+                          (family == Family::ipv4 ? "127.0.0.1" : "::1") + " --tproxy-mark " + mark);
+  }
+}
+
+Section guard(const DiversionPlan& plan) {
+  Section section;
+  section.chain("GUARD");
+  std::vector<PortRange> ports;
+  for (const std::uint16_t port : plan.ports) ports.push_back({port, port});
+  if (!ports.empty()) {
+    for (const std::string& condition : port_conditions(ports)) {
+      section.add("GUARD", condition + " -m conntrack ! --ctstate DNAT -j REJECT --reject-with tcp-reset");
+    }
+  }
+  section.hook("-I INPUT 1 -p tcp -j HEADRACE_GUARD");
+  return section;
+}
+
+Sections sections_of(const DiversionPlan& plan, Family family) {
+  const InterceptSettings& intercept = plan.settings.intercept;
+  Sections sections;
+  if (intercept.mode == InterceptMode::off || (family == Family::ipv6 && !plan.ipv6)) return sections;
+  Section taking;
+  if (intercept.mode == InterceptMode::redirect) {
+    sections["filter"] = guard(plan);
+    taking.chain("DIVERT");
+    add_new_flows(taking, plan);
+    taking.hook("-A PREROUTING -j HEADRACE_DIVERT");
+  } else {
+    sections["raw"] = zones(intercept);
+    taking = divert(plan, family);
+  }
+  if (!intercept.interfaces.empty()) {
+    add_policies(taking, plan, family);
+    add_classes(taking, plan, family);
+  }
+  sections[intercept.mode == InterceptMode::redirect ? "nat" : "mangle"] = std::move(taking);
+  return sections;
+}
+
+}  // namespace
+
+IptablesText render_iptables(const DiversionPlan& plan, const IptablesText& saved) {
+  return {render(sections_of(plan, Family::ipv4), saved.ipv4),
+          render(sections_of(plan, Family::ipv6), saved.ipv6)};
+}
+
+IptablesText render_iptables_removal(const IptablesText& saved) {
+  return {render({}, saved.ipv4), render({}, saved.ipv6)};
+}
+
+}  // namespace headrace

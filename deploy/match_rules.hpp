@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "deploy/net_plan.hpp"
+
+// Policies as a packet filter sees them: one family, first match wins, as few rules as say the same.
+// Both rule forms (nft, iptables) are rendered from these. Pure.
+namespace headrace {
+
+// Which flows, and what becomes of them. An empty list is no condition; lists are in their shortest form.
+struct MatchRule {
+  std::vector<Prefix> from;
+  std::vector<Prefix> to;
+  std::vector<PortRange> ports;
+  std::optional<std::size_t> listener_class;  // empty: left to the kernel, and the search ends
+
+  bool matches_all() const { return from.empty() && to.empty() && ports.empty(); }
+  bool operator==(const MatchRule&) const = default;
+};
+
+// The exemptions (port 179 and intercept.never), then the policies in order. Neighbours with one target are
+// merged where the result is still one product of lists: equal in two of from, to, ports.
+std::vector<MatchRule> match_rules(const DiversionPlan& plan, Family family);
+
+// The interfaces without repetitions: a name that a wildcard covers would be a conflicting interval.
+std::vector<std::string> distinct_interfaces(const std::vector<std::string>& interfaces);
+
+}  // namespace headrace

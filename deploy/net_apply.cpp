@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// `net up`, `net down` and what differs: rule, routes and sysctls. The diversion is in diversion.cpp.
+#include "deploy/net_apply.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "deploy/command.hpp"
+#include "deploy/host_state.hpp"
+#include "deploy/marks.hpp"
+#include "deploy/sysctl.hpp"
+
+namespace headrace {
+namespace {
+
+using Json = nlohmann::json;
+
+Json ip_json(Family family, std::vector<std::string> arguments) {
+  std::vector<std::string> argv{"ip", "-json", "-numeric", family == Family::ipv4 ? "-4" : "-6"};
+  argv.insert(argv.end(), arguments.begin(), arguments.end());
+  const CommandResult result = run_command(argv);
+  // A table that no route was ever added to "does not exist": status 2 and half an array.
+  return result.ok() ? Json::parse(result.out, nullptr, false) : Json::array();
+}
+
+std::uint32_t number(const Json& rule, const char* key, std::uint32_t absent) {
+  const auto found = rule.find(key);
+  if (found == rule.end()) return absent;
+  if (found->is_number_unsigned()) return found->get<std::uint32_t>();
+  if (!found->is_string()) return absent;
+  try {
+    return static_cast<std::uint32_t>(std::stoul(found->get<std::string>(), nullptr, 0));
+  } catch (const std::logic_error&) {
+    return absent;
+  }
+}
+
+bool has_rule(const DivertRoute& route, Family family) {
+  const Json rules = ip_json(family, {"rule", "show"});
+  return std::any_of(rules.begin(), rules.end(), [&route](const Json& rule) {
+    return number(rule, "priority", 0) == route.preference && number(rule, "fwmark", 0) == route.mark.mark &&
+           number(rule, "fwmask", UINT32_MAX) == route.mark.mask && number(rule, "table", 0) == route.table &&
+           rule.value("src", "") == "all" && !rule.contains("iif") && !rule.contains("not");
+  });
+}
+
+bool has_route(const DivertRoute& route, Family family) {
+  const Json routes = ip_json(family, {"route", "show", "table", std::to_string(route.table)});
+  return std::any_of(routes.begin(), routes.end(), [](const Json& entry) {
+    const std::string type = entry.value("type", "");
+    return (type == "local" || type == "2") && entry.value("dst", "") == "default" &&
+           entry.value("dev", "") == "lo";
+  });
+}
+
+std::vector<std::string> route_differences(const HostPlan& plan) {
+  std::vector<std::string> found;
+  if (!plan.route) return found;
+  for (const Family family : plan.route->families) {
+    const std::string of = family == Family::ipv4 ? "IPv4" : "IPv6";
+    const std::string table = std::to_string(plan.route->table);
+    if (!has_rule(*plan.route, family)) {
+      found.push_back(of + " rule for fwmark " + print_hex(plan.route->mark.mark) + " to table " + table +
+                      " is missing");
+    }
+    if (!has_route(*plan.route, family))
+      found.push_back(of + " local route in table " + table + " is missing");
+  }
+  return found;
+}
+
+std::string require_sysctl(const std::string& name) {
+  auto value = read_sysctl(name);
+  if (!value) throw std::runtime_error("sysctl " + name + ": this kernel or namespace has no such setting");
+  return *value;
+}
+
+// What an earlier `net up` changed and this plan no longer asks for goes back first.
+void restore_unwanted(const HostPlan& plan, HostState& state, const std::string& state_file) {
+  const std::size_t before = state.originals.size();
+  std::erase_if(state.originals, [&plan](const auto& original) {
+    if (plan.sysctls.contains(original.first)) return false;
+    write_sysctl(original.first, original.second);
+    return true;
+  });
+  if (state.originals.size() != before) write_state(state_file, state);
+}
+
+void run_all(const std::vector<std::vector<std::string>>& commands) {
+  for (const auto& argv : commands) run_command(argv);
+}
+
+}  // namespace
+
+void net_up(const HostPlan& plan, const std::string& state_file) {
+  const StateLock lock{state_file};
+  HostState state = read_state(state_file).value_or(state_of_this_host());
+  // Recorded once, by the first `net up`: after that the kernel shows our own values.
+  for (const auto& [name, value] : plan.sysctls) {
+    if (!state.originals.contains(name)) state.originals.emplace(name, require_sysctl(name));
+  }
+  write_state(state_file, state);
+  restore_unwanted(plan, state, state_file);
+  for (const auto& [name, value] : plan.sysctls) {
+    if (!same_sysctl_value(require_sysctl(name), value)) write_sysctl(name, value);
+  }
+  // `ip rule add` fails where the rule is already there, so what counts is how things are afterwards.
+  std::string complaint;
+  for (const auto& argv : plan.rules_and_routes) {
+    const CommandResult result = run_command(argv);
+    if (!result.ok()) complaint += print_command(argv) + ": " + result.err;
+  }
+  const auto missing = route_differences(plan);
+  if (!missing.empty()) throw std::runtime_error("net up: " + missing.front() + "; " + complaint);
+}
+
+void net_down(const HostPlan& plan, const std::string& state_file) {
+  const StateLock lock{state_file};
+  const auto state = read_state(state_file);
+  run_all(plan.removal);  // each may be gone already
+  if (state) {
+    for (const auto& [name, value] : state->originals) {
+      const auto now = read_sysctl(name);  // a setting may have gone with its module
+      if (now && !same_sysctl_value(*now, value)) write_sysctl(name, value);
+    }
+  }
+  const auto missing = route_differences(plan);
+  if (plan.route && missing.size() != 2 * plan.route->families.size()) {
+    throw std::runtime_error("net down: a rule or route of ours is still there; is this run as root?");
+  }
+  remove_state(state_file);
+}
+
+std::vector<std::string> net_differences(const HostPlan& plan) {
+  std::vector<std::string> found = route_differences(plan);
+  for (const auto& [name, wanted] : plan.sysctls) {
+    const auto value = read_sysctl(name);
+    if (!value) {
+      found.push_back(name + " does not exist here (wanted " + wanted + ")");
+    } else if (!same_sysctl_value(*value, wanted)) {
+      found.push_back(name + " is " + *value + " (wanted " + wanted + ")");
+    }
+  }
+  return found;
+}
+
+bool host_has_ipv6() {
+  const auto disabled = read_sysctl("net.ipv6.conf.lo.disable_ipv6");
+  return disabled && *disabled == "0";
+}
+
+}  // namespace headrace

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The nft form of a diversion (render_nft, render_nft_removal of deploy/net_plan.hpp).
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "deploy/marks.hpp"
+#include "deploy/net_plan.hpp"
+#include "deploy/nft_policies.hpp"
+
+namespace headrace {
+namespace {
+
+constexpr std::string_view kBareSyn = "tcp flags & (fin|syn|rst|ack) == syn";
+constexpr std::string_view kNotBareSyn = "tcp flags & (fin|syn|rst|ack) != syn";
+
+std::string is_marked(std::string_view where, std::uint32_t value, std::uint32_t mask) {
+  return std::string{where} + " & " + print_hex(mask) + " == " + print_hex(value);
+}
+
+// Sets the bits under the mask and keeps the others, which are other people's.
+std::string set_mark(std::string_view where, std::uint32_t value, std::uint32_t mask) {
+  std::string text = std::string{where} + " set ";
+  if (mask == UINT32_MAX) return text + print_hex(value);
+  return text.append(where) + " & " + print_hex(~mask) + " | " + print_hex(value);
+}
+
+std::string chain(std::string_view name, std::string_view hook, const std::string& body) {
+  std::string text{"\n  chain "};
+  text.append(name).append(" {\n");
+  if (!hook.empty()) text.append("    type ").append(hook).append("; policy accept;\n");
+  return text + body + "  }\n";
+}
+
+std::string line(const std::string& rule) { return "    " + rule + "\n"; }
+
+// "iifname { ... } " or nothing for "*".
+std::string from_interfaces(const InterceptSettings& intercept) {
+  std::string list;
+  for (const std::string& name : distinct_interfaces(intercept.interfaces)) {
+    if (name == "*") return "iifname != \"lo\" ";
+    list.append(list.empty() ? "\"" : ", \"").append(name).append("\"");
+  }
+  return "iifname { " + list + " } ";
+}
+
+// Neither what is addressed to this host nor what it sent itself: no loop can start.
+std::string new_flows(const InterceptSettings& intercept) {
+  return from_interfaces(intercept) + std::string{kBareSyn} +
+         " fib daddr type != local fib saddr type != local ";
+}
+
+// Both legs of a session have the same addresses and ports. In one conntrack table their sequence numbers
+// look invalid, so the server leg gets a zone of its own. By the socket's mark alone, not by its being
+// transparent: a leg that connects as the proxy needs its replies in the same zone as its SYN.
+std::string zone_chains(const InterceptSettings& intercept) {
+  const auto& [mark, mask] = intercept.mark;
+  const std::string zone = " ct zone set " + std::to_string(intercept.table);
+  const std::uint32_t server = intercept.mark.server_mark();
+  return chain("zone_in", "filter hook prerouting priority raw",
+               line(is_marked("socket mark", server, mask) + zone)) +
+         chain("zone_out", "filter hook output priority raw",
+               line(is_marked("meta mark", server, mask) + zone));
+}
+
+std::string divert_chain(const DiversionPlan& plan) {
+  const InterceptSettings& intercept = plan.settings.intercept;
+  const auto& [mark, mask] = intercept.mark;
+  const std::string to_us = " socket transparent 1 " + set_mark("meta mark", mark, mask) + " accept";
+  const std::string was_diverted = is_marked("ct mark", mark, mask);
+  std::string body = line(std::string{kNotBareSyn} + to_us);
+  body += line((plan.ipv6 ? "meta l4proto { icmp, icmpv6 }" : "meta l4proto icmp") + to_us);
+  if (!intercept.interfaces.empty()) {
+    // The ACK that answers a SYN cookie finds no socket yet: it walks the policies as its SYN did.
+    body +=
+        line(from_interfaces(intercept) + std::string{kNotBareSyn} + " " + was_diverted + " jump policies");
+    if (plan.diversion == Diversion::on) body += line(new_flows(intercept) + "jump policies");
+  }
+  // A SYN that got here goes to the server itself. Conntrack may have kept the entry of a session that
+  // was reset: without this the flow would be taken at its next packet, and reset.
+  body += line(std::string{kBareSyn} + " " + was_diverted + " " + set_mark("ct mark", 0, mask));
+  return chain("divert", "filter hook prerouting priority mangle", body);
+}
+
+// The mark comes after tproxy and in the same rule: without a listener tproxy does not match, and a packet
+// that had the mark already would be delivered to nobody instead of being forwarded.
+std::string tproxy_class(const DiversionPlan& plan, std::size_t index) {
+  const auto& [mark, mask] = plan.settings.intercept.mark;
+  const std::string port = std::to_string(plan.ports.at(index));
+  const std::string rest =
+      " " + set_mark("ct mark", mark, mask) + " " + set_mark("meta mark", mark, mask) + " accept";
+  std::string body = line("meta nfproto ipv4 meta l4proto tcp tproxy ip to 127.0.0.1:" + port + rest);
+  if (plan.ipv6) body += line("meta nfproto ipv6 meta l4proto tcp tproxy ip6 to [::1]:" + port + rest);
+  return body;
+}
+
+std::string class_chains(const DiversionPlan& plan) {
+  const bool redirect = plan.settings.intercept.mode == InterceptMode::redirect;
+  std::string text;
+  for (std::size_t i = 0; i < plan.classes.classes.size(); ++i) {
+    text += chain("class_" + std::to_string(i), "",
+                  redirect ? line("meta l4proto tcp redirect to :" + std::to_string(plan.ports.at(i)))
+                           : tproxy_class(plan, i));
+  }
+  return text;
+}
+
+// The listeners are bound to the wildcard here: whoever was not redirected has no business there.
+std::string guard_chain(const DiversionPlan& plan) {
+  std::string ports;
+  for (const std::uint16_t port : plan.ports)
+    ports.append(ports.empty() ? "" : ", ").append(std::to_string(port));
+  return chain("guard", "filter hook input priority filter - 1",
+               ports.empty()
+                   ? std::string{}
+                   : line("tcp dport { " + ports + " } ct status & dnat == 0 reject with tcp reset"));
+}
+
+std::string redirect_chains(const DiversionPlan& plan) {
+  const InterceptSettings& intercept = plan.settings.intercept;
+  const bool takes = plan.diversion == Diversion::on && !intercept.interfaces.empty();
+  return chain("divert", "nat hook prerouting priority dstnat",
+               takes ? line(new_flows(intercept) + "jump policies") : std::string{}) +
+         guard_chain(plan);
+}
+
+}  // namespace
+
+std::string render_nft(const DiversionPlan& plan) {
+  const InterceptSettings& intercept = plan.settings.intercept;
+  if (intercept.mode == InterceptMode::off) return {};
+  const bool redirect = intercept.mode == InterceptMode::redirect;
+  std::string text = render_nft_removal() + "table inet headrace {\n";
+  std::string chains = redirect ? redirect_chains(plan) : zone_chains(intercept) + divert_chain(plan);
+  if (!intercept.interfaces.empty()) {
+    const NftPolicies policies{plan};
+    text += policies.sets();
+    chains += policies.chains() + class_chains(plan);
+  }
+  return text + chains + "}\n";
+}
+
+// Naming the table first makes the deletion succeed where there is none; nft applies all or nothing.
+std::string render_nft_removal() { return "table inet headrace\ndelete table inet headrace\n"; }
+
+}  // namespace headrace

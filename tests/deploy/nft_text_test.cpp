@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <algorithm>
+#include <sstream>
+
+#include "deploy/net_plan.hpp"
+#include "tests/deploy/given.hpp"
+#include "tests/test.hpp"
+
+namespace headrace {
+namespace {
+
+using Catch::Matchers::Contains;
+using Lines = std::vector<std::string>;
+
+// The rules of one chain, without the indentation.
+Lines chain(const std::string& text, const std::string& name) {
+  std::istringstream lines{text};
+  Lines found;
+  bool inside = false;
+  for (std::string line; std::getline(lines, line);) {
+    if (line == "  chain " + name + " {") {
+      inside = true;
+    } else if (line == "  }") {
+      inside = false;
+    } else if (inside) {
+      found.push_back(line.substr(line.find_first_not_of(' ')));
+    }
+  }
+  return found;
+}
+
+const given::PolicyText kOracle{{"198.18.20.0/24"}, {"198.18.9.5", "198.18.9.6"}, {"1521", "1600-1610"}};
+
+TEST_CASE("nft: a policy becomes one rule that goes to its class") {
+  const std::string text = render_nft(given::Host{{kOracle}}.plan());
+  CHECK(chain(text, "policies_ipv4") ==
+        Lines{"tcp dport 179 return",
+              "ip daddr @addresses_0 tcp dport @ports_1 ip saddr 198.18.20.0/24 goto class_0"});
+  CHECK_THAT(text, Contains("elements = { 198.18.9.5, 198.18.9.6 }"));
+  CHECK_THAT(text, Contains("elements = { 1521, 1600-1610 }"));
+  CHECK(chain(text, "policies_ipv6") == Lines{"tcp dport 179 return"});
+}
+
+TEST_CASE("nft: the order of the policies is the order of the rules") {
+  const given::Host host{
+      {{{}, {"198.18.9.5"}, {}, "bypass"}, {{}, {"198.18.9.0/24"}, {}, "a"}, {{}, {"any"}, {}, "b"}}};
+  CHECK(chain(render_nft(host.plan()), "policies_ipv4") ==
+        Lines{"tcp dport 179 return", "ip daddr 198.18.9.5 return", "ip daddr 198.18.9.0/24 goto class_0",
+              "goto class_1"});
+}
+
+TEST_CASE("nft: lists that several policies share are one set") {
+  auto other = kOracle;
+  other.from = {"198.18.21.0/24"};
+  other.take = "other";
+  const std::string text = render_nft(given::Host{{kOracle, other}}.plan());
+  CHECK(text.find("198.18.9.5, 198.18.9.6") == text.rfind("198.18.9.5, 198.18.9.6"));
+}
+
+TEST_CASE("nft: no class falls into another when its listener is missing") {
+  const std::string text = render_nft(given::Host{{kOracle, {{}, {"any"}, {}, "b"}}}.plan());
+  for (const std::string& rule : chain(text, "policies_ipv4")) {
+    CHECK_THAT(rule, Contains("goto class_") || Contains("return"));
+    CHECK_THAT(rule, !Contains("jump"));
+  }
+  for (const std::string name : {"class_0", "class_1"}) {
+    for (const std::string& rule : chain(text, name)) CHECK_THAT(rule, Contains("tproxy"));
+  }
+}
+
+TEST_CASE("nft: a class has a rule per family, and marks after tproxy in the same rule") {
+  const auto rules = chain(render_nft(given::Host{{kOracle}}.plan()), "class_0");
+  REQUIRE(rules.size() == 2);
+  CHECK_THAT(rules[0], Contains("tproxy ip to 127.0.0.1:18500"));
+  CHECK_THAT(rules[1], Contains("tproxy ip6 to [::1]:18500"));
+  for (const std::string& rule : rules) CHECK(rule.find("tproxy") < rule.find("mark set"));
+}
+
+TEST_CASE("nft: no mark touches bits outside the mask") {
+  given::Host host{{kOracle}};
+  host.settings.intercept.mark = {0x10, 0xf0};
+  std::istringstream lines{render_nft(host.plan())};
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find("mark set") != std::string::npos) CHECK_THAT(line, Contains("mark & 0xffffff0f |"));
+    if (line.find("==") != std::string::npos && line.find("mark") != std::string::npos) {
+      CHECK_THAT(line,
+                 Contains("mark & 0x000000f0 == 0x00000010") || Contains("mark & 0x000000f0 == 0x00000020"));
+    }
+  }
+}
+
+TEST_CASE("nft: only a bare SYN from a named interface and for another host starts a diversion") {
+  given::Host host{{kOracle}};
+  host.settings.intercept.interfaces = {"eth0", "ppp*"};
+  Lines jumps;
+  for (const std::string& rule : chain(render_nft(host.plan()), "divert")) {
+    if (rule.find("jump policies") != std::string::npos) jumps.push_back(rule);
+  }
+  CHECK(jumps == Lines{"iifname { \"eth0\", \"ppp*\" } tcp flags & (fin|syn|rst|ack) != syn "
+                       "ct mark & 0x00ff0000 == 0x00480000 jump policies",
+                       "iifname { \"eth0\", \"ppp*\" } tcp flags & (fin|syn|rst|ack) == syn "
+                       "fib daddr type != local fib saddr type != local jump policies"});
+}
+
+TEST_CASE("nft: sessions alone keep everything but the rule that takes new flows") {
+  given::Host host{{kOracle}};
+  const auto all = chain(render_nft(host.plan()), "divert");
+  host.diversion = Diversion::sessions;
+  auto some = chain(render_nft(host.plan()), "divert");
+  REQUIRE(some.size() + 1 == all.size());
+  for (const std::string& rule : some) CHECK(std::find(all.begin(), all.end(), rule) != all.end());
+  CHECK_THAT(render_nft(host.plan()), !Contains("fib daddr"));
+}
+
+TEST_CASE("nft: without interfaces nothing is taken, and live sessions are served") {
+  given::Host host{{kOracle}};
+  host.settings.intercept.interfaces.clear();
+  const std::string text = render_nft(host.plan());
+  CHECK_THAT(text, !Contains("jump") && !Contains("tproxy"));
+  CHECK_THAT(text, Contains("socket transparent 1"));
+}
+
+TEST_CASE("nft: a host without IPv6 gets no rule for it") {
+  given::Host host{{kOracle, {{}, {"any"}, {}, "b"}}};
+  host.ipv6 = false;
+  CHECK_THAT(render_nft(host.plan()), !Contains("ip6") && !Contains("ipv6") && !Contains("icmpv6"));
+}
+
+TEST_CASE("nft: redirect takes SYNs to the class's port and refuses who was not redirected") {
+  given::Host host{{kOracle}};
+  host.settings.intercept.mode = InterceptMode::redirect;
+  const std::string text = render_nft(host.plan());
+  CHECK(chain(text, "class_0") == Lines{"meta l4proto tcp redirect to :18500"});
+  CHECK_THAT(chain(text, "guard").back(),
+             Contains("tcp dport { 18500 } ct status & dnat == 0 reject with tcp reset"));
+  CHECK_THAT(text, !Contains("tproxy") && !Contains("zone"));
+}
+
+TEST_CASE("nft: mode off renders nothing") {
+  given::Host host{{kOracle}};
+  host.settings.intercept.mode = InterceptMode::off;
+  CHECK(render_nft(host.plan()).empty());
+  CHECK(render_iptables(host.plan()).ipv4.empty());
+}
+
+TEST_CASE("nft: many policies are found through a map of addresses") {
+  std::vector<given::PolicyText> policies;
+  for (int i = 0; i < 40; ++i) {
+    policies.push_back({{}, {"198.18.0." + std::to_string(i)}, {}, i % 2 == 0 ? "a" : "b"});
+  }
+  policies.push_back({{}, {"198.18.0.0/16"}, {"80"}, "c"});
+  const std::string text = render_nft(given::Host{policies}.plan());
+  const auto rules = chain(text, "policies_ipv4");
+  CHECK(rules.front() == "ip daddr vmap {");
+  CHECK_THAT(text, Contains("      198.18.0.39 : goto policies_ipv4_"));
+}
+
+}  // namespace
+}  // namespace headrace
