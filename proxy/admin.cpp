@@ -35,7 +35,8 @@ Fd local_socket(int flags) {
 sockaddr_un local_address(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof address.sun_path) throw std::runtime_error{"admin.socket " + path + ": longer than 107 bytes"};
+  if (path.size() >= sizeof address.sun_path)
+    throw std::runtime_error{"admin.socket " + path + ": longer than 107 bytes"};
   std::memcpy(address.sun_path, path.data(), path.size());
   return address;
 }
@@ -94,7 +95,8 @@ class AdminServer::Connection final : public Watcher {
                         (argument.empty() ? "" : " argument=" + json(argument).dump()));
       return server_.handler_(verb, argument);
     } catch (const std::exception& error) {
-      return json{{"ok", false}, {"error", error.what()}}.dump(-1, ' ', false, json::error_handler_t::replace);
+      return json{{"ok", false}, {"error", error.what()}}.dump(-1, ' ', false,
+                                                               json::error_handler_t::replace);
     }
   }
 
@@ -106,8 +108,13 @@ class AdminServer::Connection final : public Watcher {
 };
 
 AdminServer::AdminServer(Loop& loop, Log& log, const std::string& path, AdminHandler handler)
-    : loop_{loop}, log_{log}, path_{path}, handler_{std::move(handler)}, listener_{local_socket(SOCK_NONBLOCK)} {
-  if (admin_answers(path)) throw std::runtime_error{"admin.socket " + path + ": another headrace answers there"};
+    : loop_{loop},
+      log_{log},
+      path_{path},
+      handler_{std::move(handler)},
+      listener_{local_socket(SOCK_NONBLOCK)} {
+  if (admin_answers(path))
+    throw std::runtime_error{"admin.socket " + path + ": another headrace answers there"};
   std::error_code error;
   std::filesystem::create_directories(std::filesystem::path{path}.parent_path(), error);
   std::filesystem::remove(path, error);
@@ -116,8 +123,10 @@ AdminServer::AdminServer(Loop& loop, Log& log, const std::string& path, AdminHan
   const int bound = ::bind(listener_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
   ::umask(before);
   if (bound != 0) fail("admin.socket " + path + ": bind");
-  if (::listen(listener_.get(), static_cast<int>(kMostConnections)) != 0) fail("admin.socket " + path + ": listen");
-  if (!watch_.start(loop_, listener_, *this, 0, Watch::Trigger::level)) fail("admin.socket " + path + ": epoll_ctl");
+  if (::listen(listener_.get(), static_cast<int>(kMostConnections)) != 0)
+    fail("admin.socket " + path + ": listen");
+  if (!watch_.start(loop_, listener_, *this, 0, Watch::Trigger::level))
+    fail("admin.socket " + path + ": epoll_ctl");
 }
 
 AdminServer::~AdminServer() {

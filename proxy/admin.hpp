@@ -10,8 +10,9 @@
 #include "proxy/log.hpp"
 #include "proxy/loop.hpp"
 
-// The control socket: one request a connection, one line of JSON each way. {"verb": "bypass", "argument": "on"}
-// is answered by {"ok": true, ...} or {"ok": false, "error": "..."}; docs/control-socket.md lists the verbs.
+// The control socket: one request a connection, one line of JSON each way. {"verb": "bypass", "argument":
+// "on"} is answered by {"ok": true, ...} or {"ok": false, "error": "..."}; docs/control-socket.md lists the
+// verbs.
 namespace headrace {
 
 // A verb and its one argument (may be empty) to an answer, one JSON object as text. Throws

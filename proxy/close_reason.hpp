@@ -40,20 +40,28 @@ inline constexpr std::array kCloseReasons = std::to_array<CloseReasonInfo>({
     {CloseReason::client_reset, "client_reset", "The client reset its connection; the server saw a reset."},
     {CloseReason::server_reset, "server_reset", "The server reset its connection; the client saw a reset."},
     {CloseReason::client_gone, "client_gone", "The client went away before the server had answered."},
-    {CloseReason::client_timed_out, "client_timed_out", "The client stopped answering (keepalive, user timeout)."},
-    {CloseReason::server_timed_out, "server_timed_out", "The server stopped answering (keepalive, user timeout)."},
-    {CloseReason::server_refused, "server_refused", "The server refused the connection; the client saw a reset."},
-    {CloseReason::server_unreachable, "server_unreachable", "The network said that the server can't be reached."},
+    {CloseReason::client_timed_out, "client_timed_out",
+     "The client stopped answering (keepalive, user timeout)."},
+    {CloseReason::server_timed_out, "server_timed_out",
+     "The server stopped answering (keepalive, user timeout)."},
+    {CloseReason::server_refused, "server_refused",
+     "The server refused the connection; the client saw a reset."},
+    {CloseReason::server_unreachable, "server_unreachable",
+     "The network said that the server can't be reached."},
     {CloseReason::connect_timeout, "connect_timeout", "The server did not answer in time."},
-    {CloseReason::connect_failed, "connect_failed", "The server leg could not be opened for a reason of this host."},
+    {CloseReason::connect_failed, "connect_failed",
+     "The server leg could not be opened for a reason of this host."},
     {CloseReason::idle_timeout, "idle_timeout", "Nothing moved for timeouts.idle."},
-    {CloseReason::half_closed_timeout, "half_closed_timeout", "One end had finished and nothing moved for timeouts.half_closed."},
+    {CloseReason::half_closed_timeout, "half_closed_timeout",
+     "One end had finished and nothing moved for timeouts.half_closed."},
     {CloseReason::drain_timeout, "drain_timeout", "headrace was stopping and timeouts.drain had passed."},
     {CloseReason::stopped, "stopped", "headrace was told to stop at once."},
     {CloseReason::no_resources, "no_resources", "headrace had no memory or descriptor for it."},
 });
 static_assert(kCloseReasons.size() == static_cast<std::size_t>(CloseReason::no_resources) + 1);
 
-constexpr const CloseReasonInfo& info(CloseReason reason) { return kCloseReasons[static_cast<std::size_t>(reason)]; }
+constexpr const CloseReasonInfo& info(CloseReason reason) {
+  return kCloseReasons[static_cast<std::size_t>(reason)];
+}
 
 }  // namespace headrace

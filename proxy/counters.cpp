@@ -9,6 +9,8 @@ Counters::Snapshot& Counters::Snapshot::operator+=(const Snapshot& other) {
   to_server += other.to_server;
   to_client += other.to_client;
   exchanges += other.exchanges;
+  timed_exchanges += other.timed_exchanges;
+  millirounds += other.millirounds;
   other_port += other.other_port;
   refused_direct += other.refused_direct;
   refused_limit += other.refused_limit;
@@ -23,6 +25,11 @@ void Counters::session_ended(const SessionSummary& summary) {
   add(to_server_, summary.traffic.to_server);
   add(to_client_, summary.traffic.to_client);
   add(exchanges_, summary.traffic.exchanges);
+  if (const auto rounds = rounds_per_exchange(summary)) {
+    const auto timed = summary.traffic.timed_exchanges;
+    add(timed_exchanges_, timed);
+    add(millirounds_, static_cast<std::uint64_t>(*rounds * 1000 * static_cast<double>(timed)));
+  }
   if (summary.other_port) add(other_port_);
   add(closed_[static_cast<std::size_t>(summary.reason)]);
 }
@@ -34,6 +41,8 @@ Counters::Snapshot Counters::snapshot() const {
                .to_server = get(to_server_),
                .to_client = get(to_client_),
                .exchanges = get(exchanges_),
+               .timed_exchanges = get(timed_exchanges_),
+               .millirounds = get(millirounds_),
                .other_port = get(other_port_),
                .refused_direct = get(refused_direct_),
                .refused_limit = get(refused_limit_),

@@ -19,11 +19,13 @@ class Counters {
     std::uint64_t to_server = 0;  // bytes of ended sessions
     std::uint64_t to_client = 0;
     std::uint64_t exchanges = 0;
-    std::uint64_t other_port = 0;      // sessions whose tuple clashed
-    std::uint64_t refused_direct = 0;  // connections made straight to a listener, or to this host itself
-    std::uint64_t refused_limit = 0;   // over a limit, reset
-    std::uint64_t shed = 0;            // no descriptor for them
-    std::uint64_t failed_calls = 0;    // settings a socket would not take
+    std::uint64_t timed_exchanges = 0;  // over sessions whose rounds mean something
+    std::uint64_t millirounds = 0;      // their sum of round trips, in thousandths
+    std::uint64_t other_port = 0;       // sessions whose tuple clashed
+    std::uint64_t refused_direct = 0;   // connections made straight to a listener, or to this host itself
+    std::uint64_t refused_limit = 0;    // over a limit, reset
+    std::uint64_t shed = 0;             // no descriptor for them
+    std::uint64_t failed_calls = 0;     // settings a socket would not take
     std::array<std::uint64_t, kCloseReasons.size()> closed{};
 
     Snapshot& operator+=(const Snapshot& other);
@@ -42,9 +44,12 @@ class Counters {
 
  private:
   using Count = std::atomic<std::uint64_t>;
-  static void add(Count& count, std::uint64_t amount = 1) { count.fetch_add(amount, std::memory_order_relaxed); }
+  static void add(Count& count, std::uint64_t amount = 1) {
+    count.fetch_add(amount, std::memory_order_relaxed);
+  }
 
   Count accepted_{0}, live_{0}, to_server_{0}, to_client_{0}, exchanges_{0}, other_port_{0};
+  Count timed_exchanges_{0}, millirounds_{0};
   Count refused_direct_{0}, refused_limit_{0}, shed_{0}, failed_calls_{0};
   std::array<Count, kCloseReasons.size()> closed_{};
 };

@@ -21,7 +21,8 @@ std::vector<IpAddress> listening_addresses(InterceptMode mode, bool ipv6) {
   return addresses;
 }
 
-void open_for_all(const ListenerPlan& plan, std::size_t workers, const FailedCall& failed, Listening& listening) {
+void open_for_all(const ListenerPlan& plan, std::size_t workers, const FailedCall& failed,
+                  Listening& listening) {
   for (std::size_t i = 0; i < workers; ++i) {
     Result<Fd> socket = listen_at(plan.spec(), failed);
     if (!socket) throw std::runtime_error{"listen at " + print(plan.at) + ": " + print(socket.error())};
@@ -64,8 +65,9 @@ std::size_t count_syn_recv(const char* table) {
 
 }  // namespace
 
-Listening open_class_listeners(const Settings& settings, const ListenerClasses& classes, const PortsByKey& kept,
-                               std::size_t workers, bool ipv6, const FailedCall& failed) {
+Listening open_class_listeners(const Settings& settings, const ListenerClasses& classes,
+                               const PortsByKey& kept, std::size_t workers, bool ipv6,
+                               const FailedCall& failed) {
   Listening listening;
   listening.per_worker.resize(workers);
   const auto addresses = listening_addresses(settings.intercept.mode, ipv6);
@@ -91,7 +93,8 @@ void open_forward_listeners(const Settings& settings, std::size_t workers, const
                             Listening& listening) {
   for (const ForwardSettings& forward : settings.forwards) {
     if (!is_free(forward.listen, false))
-      throw std::runtime_error{"listen at " + print(forward.listen) + ": in use, or not an address of this host"};
+      throw std::runtime_error{"listen at " + print(forward.listen) +
+                               ": in use, or not an address of this host"};
     Decision decision;
     decision.policy = "forward:" + print(forward.listen);
     decision.connect_as = ConnectAs::proxy;
@@ -104,6 +107,8 @@ void open_forward_listeners(const Settings& settings, std::size_t workers, const
   }
 }
 
-std::size_t handshakes_in_flight() { return count_syn_recv("/proc/self/net/tcp") + count_syn_recv("/proc/self/net/tcp6"); }
+std::size_t handshakes_in_flight() {
+  return count_syn_recv("/proc/self/net/tcp") + count_syn_recv("/proc/self/net/tcp6");
+}
 
 }  // namespace headrace

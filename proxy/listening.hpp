@@ -22,13 +22,14 @@ using PortsByKey = std::map<std::string, std::uint16_t>;
 struct Listening {
   std::vector<std::vector<OpenListener>> per_worker;  // only what is new, to be handed to the workers
   PortsByKey ports_by_key;
-  ClassPorts ports;             // same index as the classes
+  ClassPorts ports;              // same index as the classes
   std::vector<Endpoint> places;  // every place that shall be listened at, new or kept
 };
 
 // `kept` are classes whose listeners are already open. `failed` hears of settings a listener would not take.
-Listening open_class_listeners(const Settings& settings, const ListenerClasses& classes, const PortsByKey& kept,
-                               std::size_t workers, bool ipv6, const FailedCall& failed);
+Listening open_class_listeners(const Settings& settings, const ListenerClasses& classes,
+                               const PortsByKey& kept, std::size_t workers, bool ipv6,
+                               const FailedCall& failed);
 void open_forward_listeners(const Settings& settings, std::size_t workers, const FailedCall& failed,
                             Listening& listening);
 

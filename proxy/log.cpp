@@ -2,9 +2,9 @@
 #include "proxy/log.hpp"
 
 #include <spdlog/async.h>
-#include <nlohmann/json.hpp>
 #include <spdlog/async_logger.h>
 #include <spdlog/sinks/stdout_sinks.h>
+#include <nlohmann/json.hpp>
 
 #include <atomic>
 
@@ -17,12 +17,18 @@ constexpr auto kReplaceBadUtf8 = nlohmann::json::error_handler_t::replace;
 
 spdlog::level::level_enum to_spdlog(LogLevel level) {
   switch (level) {
-    case LogLevel::trace: return spdlog::level::trace;
-    case LogLevel::debug: return spdlog::level::debug;
-    case LogLevel::info: return spdlog::level::info;
-    case LogLevel::warning: return spdlog::level::warn;
-    case LogLevel::error: return spdlog::level::err;
-    case LogLevel::off: return spdlog::level::off;
+    case LogLevel::trace:
+      return spdlog::level::trace;
+    case LogLevel::debug:
+      return spdlog::level::debug;
+    case LogLevel::info:
+      return spdlog::level::info;
+    case LogLevel::warning:
+      return spdlog::level::warn;
+    case LogLevel::error:
+      return spdlog::level::err;
+    case LogLevel::off:
+      return spdlog::level::off;
   }
   return spdlog::level::info;
 }
@@ -30,9 +36,11 @@ spdlog::level::level_enum to_spdlog(LogLevel level) {
 }  // namespace
 
 struct Log::Sink {
-  std::shared_ptr<spdlog::details::thread_pool> pool = std::make_shared<spdlog::details::thread_pool>(kQueuedLines, 1);
-  std::shared_ptr<spdlog::async_logger> logger = std::make_shared<spdlog::async_logger>(
-      "headrace", std::make_shared<spdlog::sinks::stderr_sink_mt>(), pool, spdlog::async_overflow_policy::overrun_oldest);
+  std::shared_ptr<spdlog::details::thread_pool> pool =
+      std::make_shared<spdlog::details::thread_pool>(kQueuedLines, 1);
+  std::shared_ptr<spdlog::async_logger> logger =
+      std::make_shared<spdlog::async_logger>("headrace", std::make_shared<spdlog::sinks::stderr_sink_mt>(),
+                                             pool, spdlog::async_overflow_policy::overrun_oldest);
   std::atomic<bool> json{false};
   std::atomic<bool> sessions{true};
 

@@ -129,7 +129,8 @@ struct Wakeup::Handle {
   std::function<void()> callback;
 };
 
-Wakeup::Wakeup(Loop& loop, std::function<void()> callback) : handle_{new Handle{.callback = std::move(callback)}} {
+Wakeup::Wakeup(Loop& loop, std::function<void()> callback)
+    : handle_{new Handle{.callback = std::move(callback)}} {
   const int status = uv_async_init(&loop.uv_->loop, &handle_->uv, [](uv_async_t* async) {
     if (async->data) static_cast<Handle*>(async->data)->callback();
   });

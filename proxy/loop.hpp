@@ -25,9 +25,9 @@ using Instant = Clock::time_point;
 struct Events {
   bool readable = false;
   bool writable = false;
-  bool urgent = false;   // EPOLLPRI: an urgent mark waits in the stream
-  bool ending = false;   // EPOLLRDHUP, EPOLLHUP or EPOLLERR: an end or a reset has arrived
-  bool broken = false;   // EPOLLHUP or EPOLLERR: both directions are over, mostly by a reset
+  bool urgent = false;  // EPOLLPRI: an urgent mark waits in the stream
+  bool ending = false;  // EPOLLRDHUP, EPOLLHUP or EPOLLERR: an end or a reset has arrived
+  bool broken = false;  // EPOLLHUP or EPOLLERR: both directions are over, mostly by a reset
 };
 
 // Whoever wants to hear of a descriptor. `tag` is what the Watch was made with.
@@ -44,7 +44,7 @@ class Watcher {
 class TurnHooks {
  public:
   virtual Instant next_deadline() noexcept = 0;  // Instant::max(): none; not later than now: do not sleep
-  virtual void turn_began(Instant now) noexcept = 0;           // before any event is told
+  virtual void turn_began(Instant now) noexcept = 0;  // before any event is told
   virtual void turn_ended(Instant now) noexcept = 0;
 
  protected:
@@ -62,8 +62,8 @@ class Loop {
   // Spins this long after the last event before it sleeps; zero: sleeps at once.
   void set_busy_poll(std::chrono::nanoseconds time) { busy_poll_ = time; }
 
-  void run();   // returns after stop()
-  void stop();  // from a callback of this loop
+  void run();                           // returns after stop()
+  void stop();                          // from a callback of this loop
   Instant now() const { return now_; }  // of the current turn; no system call
 
  private:

@@ -99,7 +99,8 @@ bool Pump::splice_once(WorkerResources& resources) {
   return false;
 }
 
-void Pump::send_now(WorkerResources& resources, const std::byte* data, std::size_t size, bool mark, bool more) {
+void Pump::send_now(WorkerResources& resources, const std::byte* data, std::size_t size, bool mark,
+                    bool more) {
   const bool wait = settings_.cork.mode == Cork::Mode::hold && !mark;
   const bool batch = (more && settings_.cork.mode != Cork::Mode::off) || wait;
   const int flags = MSG_NOSIGNAL | (mark ? MSG_OOB : 0) | (batch ? MSG_MORE : 0);

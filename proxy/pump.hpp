@@ -53,7 +53,9 @@ class Pump {
   // Broken legs are noted in the legs themselves.
   std::uint64_t run(WorkerResources& resources);
   // True when run() stopped for fairness and has more to do without a new event.
-  bool has_more() const { return phase_ == Phase::flowing && from_.readable && !is_holding() && to_.broken == 0; }
+  bool has_more() const {
+    return phase_ == Phase::flowing && from_.readable && !is_holding() && to_.broken == 0;
+  }
   // The other direction has spoken: this is an exchange, not a bulk transfer.
   void other_direction_spoke(WorkerResources& resources);
 
@@ -92,7 +94,7 @@ class Pump {
   std::size_t held_sent_ = 0;
   std::optional<Pipe> pipe_;  // present: bulk, by splice
   std::size_t in_pipe_ = 0;
-  std::uint64_t streak_ = 0;       // bytes since the other direction spoke
+  std::uint64_t streak_ = 0;  // bytes since the other direction spoke
   std::uint64_t since_drained_ = 0;
   Instant hold_until_ = Instant::max();
   Instant guard_until_ = Instant::max();

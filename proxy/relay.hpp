@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 
 #include "proxy/pump.hpp"
@@ -13,6 +14,10 @@ struct Traffic {
   std::uint64_t to_server = 0;  // bytes
   std::uint64_t to_client = 0;
   std::uint64_t exchanges = 0;
+  // Of these, the ones after which the client asked again without a pause: from the first byte of the
+  // answer to the first byte of the next request lie the round trips that the answer took.
+  std::uint64_t timed_exchanges = 0;
+  std::chrono::nanoseconds answer_time{0};
 };
 
 // The two pumps of a session and what they share. Borrows the legs; on its worker's thread.
@@ -24,6 +29,8 @@ class Relay {
   // Moves what both directions can move now. True when bytes moved.
   bool run(WorkerResources& resources);
   bool has_more() const { return to_server_.has_more() || to_client_.has_more(); }
+  // What one round trip to the client takes, as measured in its handshake.
+  void set_client_rtt(std::chrono::nanoseconds rtt) { client_rtt_ = rtt; }
   bool is_finished() const { return is_over(to_server_) && is_over(to_client_); }
   bool is_half_closed() const { return is_over(to_server_) != is_over(to_client_); }
 
@@ -39,12 +46,15 @@ class Relay {
   enum class Turn : std::uint8_t { nobody, server, client };  // to whom bytes went last
 
   static bool is_over(const Pump& pump) { return pump.phase() == Pump::Phase::finished; }
-  void count(std::uint64_t to_server, std::uint64_t to_client);
+  void count(std::uint64_t to_server, std::uint64_t to_client, Instant now);
+  void time_answer(Instant now);
 
   Pump to_server_;
   Pump to_client_;
   Traffic traffic_;
   Turn turn_ = Turn::nobody;
+  Instant answer_began_;
+  std::chrono::nanoseconds client_rtt_{0};
 };
 
 }  // namespace headrace

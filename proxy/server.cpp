@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "deploy/net_apply.hpp"
+#include "proxy/privileges.hpp"
 #include "proxy/status.hpp"
 
 namespace headrace {
@@ -42,7 +43,9 @@ bool intercepts(const Settings& settings) {
 }
 
 // A tenth of the descriptors is left for pipes, two each (admission_limits).
-std::size_t pipes_per_worker(std::size_t descriptors, unsigned workers) { return descriptors / 20 / workers + 1; }
+std::size_t pipes_per_worker(std::size_t descriptors, unsigned workers) {
+  return descriptors / 20 / workers + 1;
+}
 
 }  // namespace
 
@@ -52,11 +55,13 @@ Server::Server(std::shared_ptr<const Configuration> configuration, Options optio
       ipv6_{host_has_ipv6()},
       log_{configuration_->settings.log},
       signals_{loop_, {SIGTERM, SIGINT, SIGHUP}, [this](int number) { on_signal(number); }},
-      overload_changed_{loop_, [this] { set_diversion(DiversionControl::Reason::overload, admission_.is_overloaded()); }},
+      overload_changed_{
+          loop_, [this] { set_diversion(DiversionControl::Reason::overload, admission_.is_overloaded()); }},
       worker_idle_{loop_, [] {}},  // only turns the loop: turn_ended looks
       descriptors_{raise_descriptor_limit()},
       budget_{memory_ceiling(configuration_->settings.limits)},
-      admission_{admission_limits(configuration_->settings.limits, descriptors_), [this] { overload_changed_.wake(); }},
+      admission_{admission_limits(configuration_->settings.limits, descriptors_),
+                 [this] { overload_changed_.wake(); }},
       failed_listener_call_{[this](const SocketCall& call, SystemError error) {
         log_.warning("listener: " + print(call) + " for " + std::string{call.key} + ": " + print(error));
       }},
@@ -67,8 +72,9 @@ Server::Server(std::shared_ptr<const Configuration> configuration, Options optio
   start_workers();
   start_listening();
   if (options_.admin) {
-    admin_.emplace(loop_, log_, configuration_->settings.admin.socket,
-                   [this](const std::string& verb, const std::string& argument) { return on_request(verb, argument); });
+    admin_.emplace(
+        loop_, log_, configuration_->settings.admin.socket,
+        [this](const std::string& verb, const std::string& argument) { return on_request(verb, argument); });
   }
   start_diversion();
   phase_ = Phase::serving;
@@ -97,7 +103,8 @@ void Server::start_workers() {
 void Server::start_listening() {
   const Settings& settings = configuration_->settings;
   Listening listening;
-  const ListenerClasses classes = intercepts(settings) ? group_into_classes(*configuration_->policies) : ListenerClasses{};
+  const ListenerClasses classes =
+      intercepts(settings) ? group_into_classes(*configuration_->policies) : ListenerClasses{};
   listening = open_class_listeners(settings, classes, {}, workers_.size(), ipv6_, failed_listener_call_);
   open_forward_listeners(settings, workers_.size(), failed_listener_call_, listening);
   for (std::size_t i = 0; i < workers_.size(); ++i) workers_[i]->open(std::move(listening.per_worker[i]));
@@ -132,13 +139,19 @@ void Server::run() {
 void Server::say_ready() {
   const Settings& settings = configuration_->settings;
   for (const Problem& warning : configuration_->warnings) log_.warning(print(warning));
+  for (const std::string& sentence : refused_settings(*configuration_->policies, ipv6_))
+    log_.warning(sentence);
   std::string line = "ready workers=" + std::to_string(workers_.size()) +
                      " policies=" + std::to_string(configuration_->policies->policies().size()) +
                      " classes=" + std::to_string(ports_by_key_.size()) +
                      " forwards=" + std::to_string(settings.forwards.size());
-  if (!intercepts(settings)) line += " intercepting=nothing";
-  else if (!diversion_.takes_new_flows()) line += " intercepting=bypassed";
-  else line += std::string{" intercepting="} + (settings.intercept.mode == InterceptMode::tproxy ? "tproxy" : "redirect");
+  if (!intercepts(settings))
+    line += " intercepting=nothing";
+  else if (!diversion_.takes_new_flows())
+    line += " intercepting=bypassed";
+  else
+    line += std::string{" intercepting="} +
+            (settings.intercept.mode == InterceptMode::tproxy ? "tproxy" : "redirect");
   log_.info(line);
 }
 
@@ -174,10 +187,12 @@ std::vector<Problem> Server::reload() {
 // New listeners first, then the policies, then the rules; old listeners go when nothing hangs on them.
 void Server::adopt(std::shared_ptr<const Configuration> fresh) {
   const Settings& settings = fresh->settings;
-  const ListenerClasses classes = intercepts(settings) ? group_into_classes(*fresh->policies) : ListenerClasses{};
+  const ListenerClasses classes =
+      intercepts(settings) ? group_into_classes(*fresh->policies) : ListenerClasses{};
   Listening listening =
       open_class_listeners(settings, classes, ports_by_key_, workers_.size(), ipv6_, failed_listener_call_);
-  for (const ForwardSettings& forward : configuration_->settings.forwards) listening.places.push_back(forward.listen);
+  for (const ForwardSettings& forward : configuration_->settings.forwards)
+    listening.places.push_back(forward.listen);
   configuration_ = std::move(fresh);
   for (std::size_t i = 0; i < workers_.size(); ++i) {
     workers_[i]->open(std::move(listening.per_worker[i]));
@@ -212,7 +227,8 @@ void Server::set_diversion(DiversionControl::Reason reason, bool holds) {
   try {
     diversion_.set(reason, holds);
     if (reason == DiversionControl::Reason::overload)
-      log_.warning(holds ? "overload: new flows go straight to the server" : "overload is over: new flows are taken again");
+      log_.warning(holds ? "overload: new flows go straight to the server"
+                         : "overload is over: new flows are taken again");
   } catch (const std::exception& error) {
     log_.error(std::string{"diversion: "} + error.what());
   }
@@ -230,10 +246,13 @@ std::string Server::on_request(const std::string& verb, const std::string& argum
     if (phase_ == Phase::serving) drain();
     return render_done();
   }
-  if (verb == "bypass" && argument == "on") set_bypass(true);
-  else if (verb == "bypass" && argument == "off") set_bypass(false);
+  if (verb == "bypass" && argument == "on")
+    set_bypass(true);
+  else if (verb == "bypass" && argument == "off")
+    set_bypass(false);
   else if (verb != "status" && !(verb == "bypass" && argument == "status"))
-    throw std::runtime_error{"unknown request " + verb + " " + argument + " (status, bypass on|off|status, reload, drain)"};
+    throw std::runtime_error{"unknown request " + verb + " " + argument +
+                             " (status, bypass on|off|status, reload, drain)"};
   return status();
 }
 

@@ -85,7 +85,7 @@ class Server final : public TurnHooks {
   BypassFile bypass_file_;
   std::optional<AdminServer> admin_;
   Phase phase_ = Phase::starting;
-  Instant retire_at_ = Instant::max();     // when to look again whether old listeners can go
+  Instant retire_at_ = Instant::max();  // when to look again whether old listeners can go
   Instant retire_latest_ = Instant::max();
   Instant drain_deadline_ = Instant::max();
 };

@@ -60,14 +60,16 @@ Session::Session(SessionHost& host, std::uint64_t id, Fd client, const Flow& flo
 Session::~Session() { relay_.release(host_.resources()); }
 
 void Session::start(const ServerLegSpec& server) {
-  if (!client_watch_.start(host_.loop(), client_.socket, *this, kClientLeg)) return close(CloseReason::no_resources);
+  if (!client_watch_.start(host_.loop(), client_.socket, *this, kClientLeg))
+    return close(CloseReason::no_resources);
   apply(client_.socket, client_leg_calls(*decision_->client_leg, flow_.client.value.address.family()),
         host_.failed_call());
   Result<ServerLeg> leg = start_connecting(server, host_.failed_call());
   if (!leg) return connecting_failed(leg.error().code);
   other_port_ = leg->other_port;
   server_.socket = std::move(leg->socket);
-  if (!server_watch_.start(host_.loop(), server_.socket, *this, kServerLeg)) return close(CloseReason::no_resources);
+  if (!server_watch_.start(host_.loop(), server_.socket, *this, kServerLeg))
+    return close(CloseReason::no_resources);
   schedule();
 }
 
@@ -87,6 +89,7 @@ void Session::connected() {
   if (const int code = connect_outcome(server_.socket); code != 0) return connecting_failed(code);
   phase_ = Phase::relaying;
   last_moved_ = host_.loop().now();
+  relay_.set_client_rtt(tcp_info(client_.socket).rtt);
   relay();
 }
 
@@ -94,7 +97,8 @@ void Session::connecting_failed(int code) { close(reason_of_connect_error(code))
 
 void Session::relay() noexcept {
   if (relay_.run(host_.resources())) last_moved_ = host_.loop().now();
-  if (relay_.to_client().phase() == Pump::Phase::finished && relay_.to_server().phase() != Pump::Phase::finished)
+  if (relay_.to_client().phase() == Pump::Phase::finished &&
+      relay_.to_server().phase() != Pump::Phase::finished)
     server_finished_first_ = true;
   if (relay_.is_finished()) return end_in_order();
   if (client_.broken != 0 || server_.broken != 0) return begin_draining(reason_of_broken_leg());
@@ -103,7 +107,8 @@ void Session::relay() noexcept {
 }
 
 CloseReason Session::reason_of_broken_leg() const {
-  if (client_.broken != 0) return is_time_out(client_.broken) ? CloseReason::client_timed_out : CloseReason::client_reset;
+  if (client_.broken != 0)
+    return is_time_out(client_.broken) ? CloseReason::client_timed_out : CloseReason::client_reset;
   return is_time_out(server_.broken) ? CloseReason::server_timed_out : CloseReason::server_reset;
 }
 
@@ -166,7 +171,8 @@ Instant Session::next_deadline() const {
   if (phase_ == Phase::connecting && timeouts.connect) next = std::min(next, started_ + *timeouts.connect);
   if (phase_ != Phase::relaying) return next;
   if (timeouts.idle) next = std::min(next, last_moved_ + *timeouts.idle);
-  if (timeouts.half_closed && relay_.is_half_closed()) next = std::min(next, last_moved_ + *timeouts.half_closed);
+  if (timeouts.half_closed && relay_.is_half_closed())
+    next = std::min(next, last_moved_ + *timeouts.half_closed);
   return next;
 }
 

@@ -41,7 +41,7 @@ class Session final : public Watcher {
   enum class Phase : std::uint8_t {
     connecting,  // the server leg is on its way
     relaying,
-    draining,    // a leg is broken: what came before goes out, then the other leg is reset
+    draining,  // a leg is broken: what came before goes out, then the other leg is reset
     closed,
   };
 

@@ -33,12 +33,29 @@ nlohmann::ordered_json leg_json(const TcpInfo& info, const std::string& profile)
 
 }  // namespace
 
+std::optional<double> rounds_per_exchange(const SessionSummary& summary) {
+  const Traffic& traffic = summary.traffic;
+  if (traffic.timed_exchanges == 0 || summary.client.min_rtt < std::chrono::milliseconds{1})
+    return std::nullopt;
+  return seconds(traffic.answer_time) / static_cast<double>(traffic.timed_exchanges) /
+         seconds(summary.client.min_rtt);
+}
+
+namespace {
+
+std::string rounds_text(const SessionSummary& summary) {
+  const auto rounds = rounds_per_exchange(summary);
+  return rounds ? " rounds=" + fixed(*rounds, 2) : "";
+}
+
+}  // namespace
+
 std::string print_text(const SessionSummary& summary) {
   std::string line = "session client=" + print(summary.flow.client.value) +
                      " server=" + print(summary.flow.destination.value) + " policy=" + summary.policy +
                      " legs=" + summary.client_profile + "/" + summary.server_profile +
                      " bytes=" + pair(summary.traffic.to_server, summary.traffic.to_client) +
-                     " exchanges=" + std::to_string(summary.traffic.exchanges) +
+                     " exchanges=" + std::to_string(summary.traffic.exchanges) + rounds_text(summary) +
                      " client_rtt=" + milliseconds(summary.client.rtt) +
                      " server_rtt=" + milliseconds(summary.server.rtt) +
                      " retrans=" + pair(summary.client.retransmits, summary.server.retransmits);
@@ -49,7 +66,7 @@ std::string print_text(const SessionSummary& summary) {
 }
 
 std::string print_json(const SessionSummary& summary) {
-  const nlohmann::ordered_json json = {
+  nlohmann::ordered_json json = {
       {"id", summary.id},
       {"client", print(summary.flow.client.value)},
       {"server", print(summary.flow.destination.value)},
@@ -63,6 +80,7 @@ std::string print_json(const SessionSummary& summary) {
       {"other_port", summary.other_port},
       {"closed", info(summary.reason).name},
   };
+  if (const auto rounds = rounds_per_exchange(summary)) json["rounds"] = *rounds;
   return json.dump();
 }
 

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "policy/flow.hpp"
@@ -26,6 +27,10 @@ struct SessionSummary {
   bool other_port = false;  // the server saw another port than the client's: the tuple clashed
   CloseReason reason = CloseReason::stopped;
 };
+
+// Round trips to the client per exchange, over those that were timed; empty when none was, or when the round
+// trip is too short (under 1 ms) for the answer to mean anything.
+std::optional<double> rounds_per_exchange(const SessionSummary& summary);
 
 std::string print_text(const SessionSummary& summary);
 std::string print_json(const SessionSummary& summary);  // one object on one line; docs/logging.md

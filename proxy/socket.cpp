@@ -81,14 +81,17 @@ bool make(const Fd& socket, const SocketCall& call) {
   if (const int* number = std::get_if<int>(&call.value))
     return ::setsockopt(socket.get(), call.level, call.name, number, sizeof *number) == 0;
   const auto& text = std::get<std::string>(call.value);
-  return ::setsockopt(socket.get(), call.level, call.name, text.data(), static_cast<socklen_t>(text.size())) == 0;
+  return ::setsockopt(socket.get(), call.level, call.name, text.data(),
+                      static_cast<socklen_t>(text.size())) == 0;
 }
 
 void set_flag(const Fd& socket, int level, int name, int value) {
   ::setsockopt(socket.get(), level, name, &value, sizeof value);
 }
 
-SocketCall flag(int level, int name, std::string_view label, int value = 1) { return {level, name, label, value, {}}; }
+SocketCall flag(int level, int name, std::string_view label, int value = 1) {
+  return {level, name, label, value, {}};
+}
 
 // What every leg carries from its first moment. Linger 0: should this process die, the kernel cuts the
 // connection instead of ending it, so that half a transfer never looks whole (measured with kill -9).
@@ -116,7 +119,8 @@ void append(std::vector<SocketCall>& calls, const std::vector<SocketCall>& more)
 }
 
 // Calls with no key are ours and must succeed; calls that a setting asked for are told and left out.
-std::optional<SystemError> make_all(const Fd& socket, std::span<const SocketCall> calls, const FailedCall& failed) {
+std::optional<SystemError> make_all(const Fd& socket, std::span<const SocketCall> calls,
+                                    const FailedCall& failed) {
   for (const SocketCall& call : calls) {
     if (make(socket, call)) continue;
     if (call.key.empty()) return failure(call.label);
@@ -127,7 +131,8 @@ std::optional<SystemError> make_all(const Fd& socket, std::span<const SocketCall
 
 bool is_tuple_clash(int code) { return code == EADDRINUSE || code == EADDRNOTAVAIL; }
 
-Result<Fd> try_connecting(const ServerLegSpec& spec, const std::optional<Endpoint>& as, const FailedCall& failed) {
+Result<Fd> try_connecting(const ServerLegSpec& spec, const std::optional<Endpoint>& as,
+                          const FailedCall& failed) {
   Result<Fd> socket = new_socket(spec.to.value.address.family());
   if (!socket) return socket;
   if (auto error = make_all(*socket, server_leg_calls(spec), failed)) return *error;

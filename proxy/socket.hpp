@@ -23,16 +23,16 @@ namespace headrace {
 // Where a leg's connection goes and whom it claims to be.
 struct ListenerSpec {
   Endpoint at;
-  bool transparent = false;  // IP_TRANSPARENT: takes connections to any address that tproxy brings
-  SharedTreatment treatment; // of which the handshake calls are the listener's
+  bool transparent = false;   // IP_TRANSPARENT: takes connections to any address that tproxy brings
+  SharedTreatment treatment;  // of which the handshake calls are the listener's
 };
 
 struct ServerLegSpec {
   OriginalDestination to;
-  std::optional<Endpoint> as;      // bind to this first (port 0: any); empty: the kernel chooses
-  bool transparent = false;        // needed to bind to an address that isn't ours
-  std::uint32_t mark = 0;          // SO_MARK; 0: none
-  std::optional<Dscp> dscp;        // carried over from the client's SYN
+  std::optional<Endpoint> as;  // bind to this first (port 0: any); empty: the kernel chooses
+  bool transparent = false;    // needed to bind to an address that isn't ours
+  std::uint32_t mark = 0;      // SO_MARK; 0: none
+  std::optional<Dscp> dscp;    // carried over from the client's SYN
   const LegTreatment* treatment = nullptr;
 };
 
@@ -82,14 +82,15 @@ struct RefusedCall {
 std::vector<RefusedCall> probe(const LegTreatment& treatment, Family family);
 
 // One setsockopt each; errors don't matter (the next read or write tells).
-void acknowledge_now(const Fd& socket);   // TCP_QUICKACK: sends a delayed ACK and leaves delayed-ACK mode
-void push(const Fd& socket);              // sends what MSG_MORE held back
-void close_in_order(const Fd& socket);    // takes linger 0 off: close() will end the stream, not cut it
+void acknowledge_now(const Fd& socket);  // TCP_QUICKACK: sends a delayed ACK and leaves delayed-ACK mode
+void push(const Fd& socket);             // sends what MSG_MORE held back
+void close_in_order(const Fd& socket);   // takes linger 0 off: close() will end the stream, not cut it
 Result<bool> finish_writing(const Fd& socket);  // FIN
 
-bool at_urgent_mark(const Fd& socket);          // SIOCATMARK
-std::size_t unacknowledged(const Fd& socket);   // SIOCOUTQ: bytes the peer has not acknowledged; 0 when it is gone
-Endpoint local_endpoint(const Fd& socket);      // getsockname; 0.0.0.0:0 when the socket is gone
+bool at_urgent_mark(const Fd& socket);  // SIOCATMARK
+std::size_t unacknowledged(
+    const Fd& socket);  // SIOCOUTQ: bytes the peer has not acknowledged; 0 when it is gone
+Endpoint local_endpoint(const Fd& socket);        // getsockname; 0.0.0.0:0 when the socket is gone
 bool is_local_address(const IpAddress& address);  // an address of this host, by binding to it
 
 }  // namespace headrace

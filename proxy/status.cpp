@@ -14,16 +14,11 @@ ordered_json counters_json(const Counters::Snapshot& counters) {
     const auto count = counters.closed[static_cast<std::size_t>(info.reason)];
     if (count > 0) closed[std::string{info.name}] = count;
   }
-  return {{"accepted", counters.accepted},
-          {"bytes_to_server", counters.to_server},
-          {"bytes_to_client", counters.to_client},
-          {"exchanges", counters.exchanges},
-          {"other_port", counters.other_port},
-          {"refused_direct", counters.refused_direct},
-          {"refused_limit", counters.refused_limit},
-          {"shed", counters.shed},
-          {"failed_calls", counters.failed_calls},
-          {"closed", closed}};
+  return {{"accepted", counters.accepted},           {"bytes_to_server", counters.to_server},
+          {"bytes_to_client", counters.to_client},   {"exchanges", counters.exchanges},
+          {"other_port", counters.other_port},       {"refused_direct", counters.refused_direct},
+          {"refused_limit", counters.refused_limit}, {"shed", counters.shed},
+          {"failed_calls", counters.failed_calls},   {"closed", closed}};
 }
 
 }  // namespace
@@ -48,7 +43,8 @@ std::string render_status(const Status& status) {
 std::string render_reloaded(const std::vector<Problem>& warnings) {
   ordered_json texts = ordered_json::array();
   for (const Problem& warning : warnings) texts.push_back(print(warning));
-  return ordered_json{{"ok", true}, {"warnings", texts}}.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+  return ordered_json{{"ok", true}, {"warnings", texts}}.dump(-1, ' ', false,
+                                                              ordered_json::error_handler_t::replace);
 }
 
 std::string render_done() { return ordered_json{{"ok", true}}.dump(); }

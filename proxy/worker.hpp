@@ -27,9 +27,9 @@ struct WorkerEnvironment {
   Log& log;
   Admission& admission;
   MemoryBudget& budget;
-  std::size_t most_pipes;                // each
-  std::uint32_t server_mark;             // 0: this process may not set marks
-  std::function<void()> became_idle;     // called on the worker's thread when its last session has ended
+  std::size_t most_pipes;             // each
+  std::uint32_t server_mark;          // 0: this process may not set marks
+  std::function<void()> became_idle;  // called on the worker's thread when its last session has ended
 };
 
 // What a reload replaces, as a whole.

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "policy/address.hpp"
+
+// The verbs of the command line, one file each. Every one returns the exit status: 0 good, 1 the thing
+// asked about is bad. Usage errors (2) are main's. They throw what the layers below throw; main prints it.
+namespace headrace {
+
+struct ForwardRequest {
+  Endpoint listen;
+  Endpoint to;
+  std::string client_leg = "wan-interactive";
+  std::string server_leg = "lan";
+};
+
+struct ExplainRequest {
+  Endpoint client;  // port 0: any
+  Endpoint to;
+  bool json = false;
+};
+
+int run_daemon(const std::string& file);
+int run_forward(const ForwardRequest& request);
+int run_check(const std::string& file, bool json);
+int run_explain(const std::string& file, const ExplainRequest& request);
+int run_policies(const std::string& file, bool json);
+int run_net(const std::string& file, const std::string& verb, bool static_rules);
+int run_bypass(const std::string& file, const std::string& verb);
+int run_status(const std::string& file, bool json);
+int run_reload(const std::string& file);
+int run_drain(const std::string& file);
+int print_features();
+
+}  // namespace headrace

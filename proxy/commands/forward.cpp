@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <cstdio>
+#include <map>
+#include <stdexcept>
+
+#include "proxy/commands/commands.hpp"
+#include "proxy/privileges.hpp"
+#include "proxy/server.hpp"
+
+namespace headrace {
+namespace {
+
+SharedTreatment usable_profile(const std::map<std::string, Profile>& profiles, const std::string& name,
+                               Side side, Family family) {
+  const auto found = profiles.find(name);
+  if (found == profiles.end()) {
+    std::string names;
+    for (const auto& [known, profile] : profiles) names += (names.empty() ? "" : ", ") + known;
+    throw std::runtime_error{"unknown profile \"" + name + "\" (" + names + ")"};
+  }
+  const SharedTreatment wanted = make_treatment(name, found->second, side);
+  const auto refused = probe(*wanted, family);
+  for (const RefusedCall& one : refused)
+    std::fprintf(stderr, "headrace: %s leg: without %s (%s)\n", side == Side::client ? "client" : "server",
+                 print(one.call).c_str(), print(one.error).c_str());
+  return without(wanted, refused);
+}
+
+std::shared_ptr<const Configuration> configuration_for(const ForwardRequest& request) {
+  auto configuration = std::make_shared<Configuration>();
+  std::vector<Problem> warnings;
+  configuration->profiles = shipped_profiles(warnings);
+  configuration->policies = std::make_shared<const PolicyTable>();
+  Settings& settings = configuration->settings;
+  settings.workers = 1;
+  settings.intercept.mode = InterceptMode::off;
+  // All its sessions may come from one client.
+  settings.limits.sessions_per_client = {.is_share = true, .share = 1.0};
+  settings.forwards.push_back(
+      {request.listen,
+       request.to,
+       usable_profile(configuration->profiles, request.client_leg, Side::client,
+                      request.listen.address.family()),
+       usable_profile(configuration->profiles, request.server_leg, Side::server, request.to.address.family()),
+       {}});
+  return configuration;
+}
+
+void print_summary(const Counters::Snapshot& counters) {
+  std::printf("headrace: %llu sessions, %llu exchanges", static_cast<unsigned long long>(counters.accepted),
+              static_cast<unsigned long long>(counters.exchanges));
+  if (counters.timed_exchanges > 0)
+    std::printf(", %.2f round trips each", static_cast<double>(counters.millirounds) / 1000 /
+                                               static_cast<double>(counters.timed_exchanges));
+  std::printf("; %llu bytes to the server, %llu to the client\n",
+              static_cast<unsigned long long>(counters.to_server),
+              static_cast<unsigned long long>(counters.to_client));
+  for (const CloseReasonInfo& reason : kCloseReasons) {
+    const auto count = counters.closed[static_cast<std::size_t>(reason.reason)];
+    if (count > 0)
+      std::printf("  %llu %s\n", static_cast<unsigned long long>(count), std::string{reason.name}.c_str());
+  }
+}
+
+}  // namespace
+
+int run_forward(const ForwardRequest& request) {
+  if (request.listen == request.to)
+    throw std::runtime_error{"LISTEN and TO are the same: it would forward to itself"};
+  Server server{configuration_for(request), {.admin = false, .drain_on_interrupt = false}};
+  std::fprintf(
+      stderr,
+      "headrace: the server sees this host's address, not the client's (only `run` with tproxy keeps it)\n");
+  server.run();
+  print_summary(server.counters());
+  return 0;
+}
+
+}  // namespace headrace

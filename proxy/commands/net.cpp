@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <cstdio>
+#include <stdexcept>
+
+#include "config/load.hpp"
+#include "deploy/net_apply.hpp"
+#include "deploy/net_show.hpp"
+#include "policy/listener_class.hpp"
+#include "proxy/commands/commands.hpp"
+
+namespace headrace {
+namespace {
+
+// The ports that the daemon takes when it finds them free: the first of the range, in order.
+ClassPorts expected_ports(const Settings& settings, const ListenerClasses& classes) {
+  ClassPorts ports;
+  for (std::size_t i = 0; i < classes.classes.size(); ++i)
+    ports.push_back(static_cast<std::uint16_t>(settings.intercept.listener_ports.first + i));
+  return ports;
+}
+
+int status(const HostPlan& host, const Settings& settings) {
+  const auto differences = net_differences(host);
+  for (const std::string& one : differences) std::printf("%s\n", one.c_str());
+  if (differences.empty()) std::printf("routes, rules and sysctls are in place\n");
+  std::printf("diversion: %s\n", diversion_present(settings.intercept.firewall) ? "present" : "absent");
+  return differences.empty() ? 0 : 1;
+}
+
+}  // namespace
+
+int run_net(const std::string& file, const std::string& verb, bool static_rules) {
+  const Configuration configuration = load_configuration(file);
+  const Settings& settings = configuration.settings;
+  const bool ipv6 = host_has_ipv6();
+  const HostPlan host = plan_host(settings, ipv6);
+  const ListenerClasses classes = group_into_classes(*configuration.policies);
+  const ClassPorts ports = expected_ports(settings, classes);
+  const DiversionPlan diversion{settings, *configuration.policies, classes, ports, Diversion::on, ipv6};
+  if (verb == "show") {
+    std::printf("%s", net_show(host, diversion).c_str());
+  } else if (verb == "up") {
+    net_up(host, settings.intercept.state_file);
+    if (static_rules) apply_diversion(diversion);
+  } else if (verb == "down") {
+    remove_diversion(settings.intercept.firewall);
+    net_down(host, settings.intercept.state_file);
+  } else {
+    return status(host, settings);
+  }
+  return 0;
+}
+
+}  // namespace headrace
