@@ -17,7 +17,7 @@ namespace {
 using Json = nlohmann::json;
 
 Json ip_json(Family family, std::vector<std::string> arguments) {
-  std::vector<std::string> argv{"ip", "-json", "-numeric", family == Family::ipv4 ? "-4" : "-6"};
+  std::vector<std::string> argv{"ip", "-json", "-N", family == Family::ipv4 ? "-4" : "-6"};
   argv.insert(argv.end(), arguments.begin(), arguments.end());
   const CommandResult result = run_command(argv);
   // A table that no route was ever added to "does not exist": status 2 and half an array.
