@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "config/environment.hpp"
 #include "config/settings.hpp"
 #include "policy/policy_table.hpp"
 
@@ -42,11 +43,23 @@ struct Configuration {
   std::vector<Problem> warnings;
 };
 
-// Throws ConfigError. Reads nothing but `file` and what its policy_files names.
+// Throws ConfigError. Reads nothing but `file`, what its policy_files names and, without an environment
+// given, that of this host.
 Configuration load_configuration(const std::string& file);
+Configuration load_configuration(const std::string& file, const Environment& environment);
+
+// The same from text: the first is headrace.toml (its policy_files is not followed), the others are policy
+// files in their order. For tests and fuzzing.
+struct ConfigText {
+  std::string file;
+  std::string text;
+};
+Configuration load_configuration_text(const std::vector<ConfigText>& texts, const Environment& environment);
 
 // The profiles that ship inside the program (config/profiles.toml), resolved; warnings for what this
 // build or kernel cannot do are appended.
 std::map<std::string, Profile> shipped_profiles(std::vector<Problem>& warnings);
+std::map<std::string, Profile> shipped_profiles(const Environment& environment,
+                                                std::vector<Problem>& warnings);
 
 }  // namespace headrace

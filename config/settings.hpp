@@ -45,7 +45,8 @@ struct InterceptSettings {
   PortRange listener_ports{18500, 18627};
   MarkAndMask mark;
   std::uint32_t table = 18514;
-  // Where `net up` notes what it changed (key intercept.state_file): root's own, gone at a reboot as the changes are.
+  // Where `net up` notes what it changed (key intercept.state_file): root's own, gone at a reboot as the
+  // changes are.
   std::string state_file = "/run/headrace-net/state.json";
   bool operator==(const InterceptSettings&) const = default;
 };
@@ -63,7 +64,7 @@ struct LimitSettings {
   std::optional<std::size_t> sessions;  // "auto": from the descriptor limit
   struct PerClient {
     bool is_share = true;
-    double share = 0.10;       // of `sessions`
+    double share = 0.10;  // of `sessions`
     std::size_t count = 0;
     bool operator==(const PerClient&) const = default;
   } sessions_per_client;
@@ -82,7 +83,8 @@ struct TimeoutSettings {
 
 struct AdminSettings {
   std::string socket = "/run/headrace/admin.sock";
-  std::string state_directory = "/var/lib/headrace";  // key admin.state_directory: what survives a restart (bypass)
+  std::string state_directory =
+      "/var/lib/headrace";  // key admin.state_directory: what survives a restart (bypass)
   std::optional<Endpoint> metrics = Endpoint{IpAddress::v4({127, 0, 0, 1}), 9640};  // empty: "off"
   bool operator==(const AdminSettings&) const = default;
 };
@@ -99,16 +101,16 @@ struct LogSettings {
 using KernelSettings = std::map<std::string, std::string>;  // full sysctl name -> value
 
 struct Settings {
-  std::optional<unsigned> workers;   // "auto": one per CPU
-  std::optional<Duration> busy_poll; // "off"
+  std::optional<unsigned> workers;    // "auto": one per CPU
+  std::optional<Duration> busy_poll;  // "off"
   InterceptSettings intercept;
   std::vector<ForwardSettings> forwards;
   LimitSettings limits;
   TimeoutSettings timeouts;
   AdminSettings admin;
   LogSettings log;
-  // Queued connections of a listener that closes move to another one instead of being reset (measured: 0 of 10
-  // reset with it, 10 of 10 without). Everything else is left as the host has it.
+  // Queued connections of a listener that closes move to another one instead of being reset (measured: 0 of
+  // 10 reset with it, 10 of 10 without). Everything else is left as the host has it.
   KernelSettings kernel = {{"net.ipv4.tcp_migrate_req", "1"}};
   bool operator==(const Settings&) const = default;
 };

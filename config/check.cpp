@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "config/check.hpp"
+
+#include "config/reader.hpp"
+#include "policy/listener_class.hpp"
+
+namespace headrace {
+namespace {
+
+std::string quoted(const std::string& text) { return "\"" + text + "\""; }
+
+void check_shadowed(const PolicyTable& table, std::vector<Problem>& problems) {
+  for (const auto& shadowed : table.shadowed()) {
+    const Policy& policy = table.policies()[shadowed.policy];
+    const Policy& by = table.policies()[shadowed.by];
+    problems.push_back({policy.where, "policy " + quoted(policy.decision.policy) +
+                                          " can never match: " + quoted(by.decision.policy) + " (" +
+                                          brief(by.where) + ") already takes all of it"});
+  }
+}
+
+void check_listener_ports(const Configuration& configuration, std::vector<Problem>& problems) {
+  const PortRange range = configuration.settings.intercept.listener_ports;
+  const std::size_t ports = 1U + range.last - range.first;
+  const auto& policies = configuration.policies->policies();
+  const auto grouped = group_into_classes(*configuration.policies);
+  if (grouped.classes.size() <= ports) return;
+  const Policy& first = policies[grouped.classes[ports].policies.front()];
+  problems.push_back(
+      {first.where, "policy " + quoted(first.decision.policy) + " is one listener class too many: " +
+                        std::to_string(grouped.classes.size()) + " classes for " + std::to_string(ports) +
+                        " ports (widen intercept.listener_ports = " + quoted(print(range)) +
+                        ", or let client legs agree in what the handshake fixes, here " +
+                        quoted(grouped.classes[ports].key) + ")"});
+}
+
+void warn_of_nothing(const Configuration& configuration, std::vector<Problem>& warnings) {
+  const InterceptSettings& intercept = configuration.settings.intercept;
+  const SourceLocation where{configuration.file, 0, 0};
+  const bool wants = intercept.mode != InterceptMode::off && !intercept.interfaces.empty();
+  if (configuration.policies->policies().empty()) {
+    if (wants) warnings.push_back({where, "there is no policy: intercepts nothing"});
+  } else if (intercept.mode == InterceptMode::off) {
+    warnings.push_back({where, "intercept.mode is \"off\": the policies are not used"});
+  } else if (intercept.interfaces.empty()) {
+    warnings.push_back({where,
+                        "intercept.interfaces is empty: intercepts nothing (name where client traffic "
+                        "arrives, like \"eth1\")"});
+  }
+}
+
+}  // namespace
+
+void check_whole(const Configuration& configuration, std::vector<Problem>& problems,
+                 std::vector<Problem>& warnings) {
+  check_shadowed(*configuration.policies, problems);
+  check_listener_ports(configuration, problems);
+  warn_of_nothing(configuration, warnings);
+}
+
+}  // namespace headrace

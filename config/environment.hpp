@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "policy/leg_setting.hpp"
+#include "policy/units.hpp"
+
+// What a configuration is checked against: the kernel it will run on. A value, so that tests choose it.
+namespace headrace {
+
+struct Environment {
+  KernelVersion kernel;
+  std::vector<std::string> congestion_controls;  // loaded ones; empty: not known, nothing is checked
+  std::string default_congestion;                // empty: not known
+  std::optional<Bytes> receive_limit;            // net.core.rmem_max
+  std::optional<Bytes> send_limit;               // net.core.wmem_max
+};
+
+// uname(2) and /proc/sys of this network namespace. What cannot be read stays unknown.
+Environment this_environment();
+
+}  // namespace headrace

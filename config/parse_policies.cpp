@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "config/parse_policies.hpp"
+
+#include <algorithm>
+
+namespace headrace {
+namespace {
+
+std::string quoted(std::string_view text) { return "\"" + std::string{text.substr(0, 80)} + "\""; }
+
+constexpr std::string_view kToAccepted = R"(addresses, prefixes, "@GROUP" or "any")";
+
+}  // namespace
+
+void Groups::define(const Source& source, const TomlTable& groups) {
+  for (const TomlEntry& entry : groups) {
+    const std::string key = "group." + entry.key;
+    if (!is_name(entry.key)) {
+      source.error(entry.place,
+                   "group: " + quoted(entry.key) + " is no name (" + std::string{kNameAccepted} + ")");
+      continue;
+    }
+    const auto [group, is_new] = groups_.try_emplace(entry.key);
+    if (!is_new) {
+      source.error(entry.place,
+                   "group " + quoted(entry.key) + " is defined already (" + brief(group->second.where) + ")");
+      continue;
+    }
+    group->second.where = source.at(entry.place);
+    const auto* array = std::get_if<TomlArray>(&entry.node.value);
+    if (array == nullptr || array->empty()) {
+      source.error(entry.node.place, key + ": " +
+                                         (array == nullptr ? describe(entry.node) : "an empty array") +
+                                         " is not accepted (an array of addresses and prefixes)");
+      continue;
+    }
+    for (const TomlNode& item : *array) {
+      const auto* text = std::get_if<std::string>(&item.value);
+      const auto prefix = parse_prefix(text == nullptr ? std::string_view{} : *text);
+      if (text != nullptr && (text->starts_with('@') || *text == "any")) {
+        source.error(item.place,
+                     key + ": " + quoted(*text) + " is not accepted (addresses and prefixes, no groups)");
+      } else if (text == nullptr) {
+        source.error(item.place, key + ": " + describe(item) + " is not accepted (addresses and prefixes)");
+      } else if (!prefix) {
+        source.error(item.place, key + ": " + prefix.complaint());
+      } else {
+        group->second.prefixes.push_back(*prefix);
+      }
+    }
+  }
+}
+
+void Groups::expand(const Source& source, Place place, std::string_view key, const std::string& name,
+                    std::vector<Prefix>& into) const {
+  const auto found = groups_.find(name);
+  if (found != groups_.end()) {
+    into.insert(into.end(), found->second.prefixes.begin(), found->second.prefixes.end());
+    return;
+  }
+  std::set<std::string> known;
+  for (const auto& [candidate, group] : groups_) known.insert(candidate);
+  source.error(place, std::string{key} + ": " + unknown("group", name, known));
+}
+
+void PolicyReader::read(const Source& source, const TomlNode& node) {
+  const std::size_t before = source.errors();
+  Policy policy;
+  policy.where = source.at(node.place);
+  {
+    TableReader reader{source, std::get<TomlTable>(node.value), ""};
+    read_name(source, reader, node.place, policy);
+    policy.match.from = prefixes(source, reader, "from");
+    policy.match.to = prefixes(source, reader, "to");
+    policy.match.ports = ports(reader);
+    reader.choice("action", {{"accelerate", Action::accelerate}, {"bypass", Action::bypass}},
+                  policy.decision.action);
+    read_connect_as(reader, policy.decision);
+    read_legs(source, reader, node.place, policy.decision);
+    if (reader.take("to") == nullptr) {
+      source.error(node.place, "policy " + quoted(policy.decision.policy) + " has no to (" +
+                                   std::string{kToAccepted} + ")");
+    }
+  }
+  if (source.errors() == before) policies_.push_back(std::move(policy));
+}
+
+void PolicyReader::read_name(const Source& source, TableReader& reader, Place place, Policy& policy) {
+  const TomlNode* node = reader.take("name");
+  const auto* text = node == nullptr ? nullptr : std::get_if<std::string>(&node->value);
+  if (node == nullptr) {
+    source.error(place, "policy has no name (logs and counters go by it)");
+  } else if (text == nullptr || !is_name(*text)) {
+    reader.refuse(*node, "name", kNameAccepted);
+  } else if (const auto [first, is_new] = names_.try_emplace(*text, policy.where); !is_new) {
+    reader.error(*node, "name",
+                 quoted(*text) + " is the name of another policy (" + brief(first->second) + ")");
+  }
+  if (text != nullptr) policy.decision.policy = *text;
+}
+
+std::vector<Prefix> PolicyReader::prefixes(const Source& source, TableReader& reader,
+                                           std::string_view key) const {
+  std::vector<Prefix> all;
+  const TomlNode* node = reader.take(key);
+  if (node == nullptr) return all;
+  const auto items = list_items(*node);
+  if (items.empty()) reader.refuse(*node, key, kToAccepted);
+  for (const TomlNode* item : items) {
+    const auto* text = std::get_if<std::string>(&item->value);
+    if (text == nullptr) {
+      reader.refuse(*item, key, kToAccepted);
+    } else if (*text == "any") {
+      if (items.size() > 1) reader.error(*item, key, "\"any\" beside others says nothing (\"any\" alone)");
+      if (key == "to") all = {Prefix{IpAddress{}, 0}, Prefix{IpAddress::v6({}), 0}};
+    } else if (text->starts_with('@')) {
+      groups_.expand(source, item->place, key, text->substr(1), all);
+    } else if (const auto prefix = parse_prefix(*text)) {
+      all.push_back(*prefix);
+    } else {
+      reader.error(*item, key, prefix.complaint());
+    }
+  }
+  return all;
+}
+
+std::vector<PortRange> PolicyReader::ports(TableReader& reader) {
+  constexpr std::string_view kAccepted = R"(ports 1-65535 and ranges like "1600-1610")";
+  std::vector<PortRange> all;
+  const TomlNode* node = reader.take("ports");
+  if (node == nullptr) return all;
+  const auto items = list_items(*node);
+  if (items.empty()) reader.refuse(*node, "ports", kAccepted);
+  for (const TomlNode* item : items) {
+    const auto* text = std::get_if<std::string>(&item->value);
+    const auto* number = std::get_if<std::int64_t>(&item->value);
+    if (text == nullptr && number == nullptr) {
+      reader.refuse(*item, "ports", kAccepted);
+      continue;
+    }
+    const auto range = parse_port_range(text != nullptr ? *text : std::to_string(*number));
+    if (range) {
+      all.push_back(*range);
+    } else {
+      reader.error(*item, "ports", range.complaint());
+    }
+  }
+  return all;
+}
+
+void PolicyReader::read_connect_as(TableReader& reader, Decision& decision) const {
+  const bool can_spoof = mode_ != InterceptMode::redirect;
+  decision.connect_as = can_spoof ? ConnectAs::client : ConnectAs::proxy;
+  reader.choice("connect_as",
+                {{"client", ConnectAs::client},
+                 {"client-address", ConnectAs::client_address},
+                 {"proxy", ConnectAs::proxy}},
+                decision.connect_as);
+  const TomlNode* node = reader.take("connect_as");
+  if (node == nullptr || can_spoof || decision.connect_as == ConnectAs::proxy) return;
+  reader.error(*node, "connect_as",
+               quoted(print(decision.connect_as)) +
+                   " needs intercept.mode = \"tproxy\" (in mode \"redirect\" only \"proxy\")");
+}
+
+void PolicyReader::read_legs(const Source& source, TableReader& reader, Place place, Decision& decision) {
+  const TomlNode* client = reader.take("client_leg");
+  const TomlNode* server = reader.take("server_leg");
+  if (decision.action == Action::accelerate) {
+    decision.client_leg = profiles_.leg(source, client, Side::client, place);
+    decision.server_leg = profiles_.leg(source, server, Side::server, place);
+    return;
+  }
+  for (const auto& [node, key] : {std::pair{client, "client_leg"}, std::pair{server, "server_leg"},
+                                  std::pair{reader.take("connect_as"), "connect_as"}}) {
+    if (node != nullptr)
+      reader.error(*node, key, "a policy with action = \"bypass\" has no legs (leave it out)");
+  }
+}
+
+}  // namespace headrace

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "config/profiles.hpp"
+#include "config/reader.hpp"
+#include "config/settings.hpp"
+#include "policy/policy_table.hpp"
+
+// Policy files: groups and policies. Private to config/; lives for one load and borrows the parsed trees.
+namespace headrace {
+
+// [group], over all files: name -> prefixes.
+class Groups {
+ public:
+  void define(const Source& source, const TomlTable& groups);
+  // Appends the group's prefixes; reports a name that nobody defined.
+  void expand(const Source& source, Place place, std::string_view key, const std::string& name,
+              std::vector<Prefix>& into) const;
+
+ private:
+  struct Group {
+    std::vector<Prefix> prefixes;
+    SourceLocation where;
+  };
+  std::map<std::string, Group> groups_;
+};
+
+class PolicyReader {
+ public:
+  PolicyReader(const Groups& groups, Profiles& profiles, InterceptMode mode)
+      : groups_{groups}, profiles_{profiles}, mode_{mode} {}
+
+  void read(const Source& source, const TomlNode& node);
+  std::vector<Policy> take() { return std::move(policies_); }
+
+ private:
+  void read_name(const Source& source, TableReader& reader, Place place, Policy& policy);
+  std::vector<Prefix> prefixes(const Source& source, TableReader& reader, std::string_view key) const;
+  static std::vector<PortRange> ports(TableReader& reader);
+  void read_connect_as(TableReader& reader, Decision& decision) const;
+  void read_legs(const Source& source, TableReader& reader, Place place, Decision& decision);
+
+  const Groups& groups_;
+  Profiles& profiles_;
+  InterceptMode mode_;
+  std::vector<Policy> policies_;
+  std::map<std::string, SourceLocation> names_;
+};
+
+}  // namespace headrace
