@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <system_error>
 
@@ -38,8 +39,20 @@ int Deadline::poll_timeout() const {
   return static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(left()).count());
 }
 
+namespace {
+std::atomic<bool> interruption{false};
+static_assert(std::atomic<bool>::is_always_lock_free);
+}  // namespace
+
+void interrupt() noexcept { interruption = true; }
+
+void throw_if_interrupted() {
+  if (interruption.exchange(false)) throw Interrupted();
+}
+
 bool wait_for(int fd, short events, const Deadline& deadline) {
   while (true) {
+    throw_if_interrupted();
     pollfd watched{fd, events, 0};
     const int ready = poll(&watched, 1, deadline.poll_timeout());
     if (ready > 0) return true;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -44,6 +45,14 @@ class Deadline {
  private:
   std::chrono::steady_clock::time_point at_;
 };
+
+// For a program that must clean up when it is told to stop: its signal handler calls interrupt(), and the
+// wait that the signal broke, or the next one, throws Interrupted, once. Async-signal-safe.
+struct Interrupted : std::runtime_error {
+  Interrupted() : std::runtime_error("interrupted") {}
+};
+void interrupt() noexcept;
+void throw_if_interrupted();
 
 // Waits for poll(2) `events` on `fd`. False when the deadline passed first.
 bool wait_for(int fd, short events, const Deadline& deadline);

@@ -47,6 +47,13 @@ void drain(int fd) {
   }
 }
 
+int occurrences(const std::string& all, std::string_view text) {
+  int count = 0;
+  for (std::size_t at = all.find(text); at != std::string::npos; at = all.find(text, at + text.size()))
+    ++count;
+  return count;
+}
+
 }  // namespace
 
 Process::Process(const std::vector<std::string>& argv, const ProcessOptions& options)
@@ -94,12 +101,13 @@ bool Process::running() const {
   return !status_ && poll(&watched, 1, 0) == 0;
 }
 
-bool Process::wait_for_output(std::string_view text, std::chrono::nanoseconds timeout) const {
+bool Process::wait_for_output(std::string_view text, std::chrono::nanoseconds timeout, int times) const {
   const Deadline deadline(timeout);
   while (true) {
     drain(changes_.get());
     const bool alive = running();  // asked before reading, so that the last words count
-    if (output().find(text) != std::string::npos) return true;
+    if (occurrences(output(), text) >= times) return true;
+    throw_if_interrupted();
     if (!alive || deadline.passed()) return false;
     std::array<pollfd, 2> watched{{{changes_.get(), POLLIN, 0}, {ended_.get(), POLLIN, 0}}};
     if (poll(watched.data(), watched.size(), deadline.poll_timeout()) < 0 && errno != EINTR)

@@ -41,8 +41,9 @@ class Process {
   pid_t pid() const { return pid_; }
   bool running() const;
 
-  // Blocks until `text` was written. False when the time is over or the program ended without it.
-  bool wait_for_output(std::string_view text, std::chrono::nanoseconds timeout) const;
+  // Blocks until `text` was written so many times. False when the time is over or the program ended without
+  // it.
+  bool wait_for_output(std::string_view text, std::chrono::nanoseconds timeout, int times = 1) const;
   std::string output() const;
 
   void signal(int number) const;  // nothing when it has ended

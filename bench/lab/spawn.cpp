@@ -88,6 +88,17 @@ std::string contents(int fd) {
   return text;
 }
 
+// The program must not go on when nobody waits for it any more.
+void stop_if_interrupted(pid_t pid) {
+  try {
+    throw_if_interrupted();
+  } catch (const Interrupted&) {
+    kill(pid, SIGKILL);
+    waitpid(pid, nullptr, 0);
+    throw;
+  }
+}
+
 std::string joined(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
@@ -132,6 +143,7 @@ std::string run_command(const std::vector<std::string>& argv, int network_namesp
   int status = 0;
   while (waitpid(pid, &status, 0) < 0) {
     if (errno != EINTR) throw_errno("waitpid");
+    stop_if_interrupted(pid);
   }
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return contents(out.get());
   const std::string how = WIFEXITED(status) ? "exit " + std::to_string(WEXITSTATUS(status))
