@@ -7,35 +7,48 @@
 namespace headrace {
 namespace {
 
+// Letters to change, add, drop or swap with their neighbour.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> before(b.size() + 1);  // two rows up
+  std::vector<std::size_t> above(b.size() + 1);
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t substituted = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({row[j] + 1, row[j + 1] + 1, substituted});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    before.swap(above);
+    above.swap(row);
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const bool same = a[i - 1] == b[j - 1];
+      row[j] = std::min({row[j - 1] + 1, above[j] + 1, above[j - 1] + (same ? 0 : 1)});
+      const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      if (swapped) row[j] = std::min(row[j], before[j - 2] + 1);
     }
   }
   return row.back();
 }
 
+// The nearest of `known` when it is near enough to be meant, else nullptr. Of equals, the one that begins
+// alike.
+const std::string* nearest_of(std::string_view name, const std::set<std::string>& known) {
+  constexpr std::size_t kLongestCompared = 64;
+  if (name.empty() || name.size() > kLongestCompared) return nullptr;
+  const std::string* nearest = nullptr;
+  std::size_t best = 2 * std::min<std::size_t>(name.size() / 3 + 1, 4) + 1;
+  for (const std::string& candidate : known) {
+    const std::size_t distance =
+        2 * edit_distance(name, candidate) + (candidate.front() == name.front() ? 0 : 1);
+    if (distance < best) best = distance, nearest = &candidate;
+  }
+  return nearest;
+}
+
 }  // namespace
 
 std::string unknown(std::string_view what, std::string_view name, const std::set<std::string>& known) {
-  constexpr std::size_t kLongestCompared = 64;
   std::string said = "unknown ";
   said.append(what).append(" \"").append(name.substr(0, 80)).append("\"");
   if (known.empty()) return said;
-  const std::string* nearest = nullptr;
-  std::size_t best = 1 + std::min<std::size_t>(name.size() / 3 + 1, 4);
-  for (const std::string& candidate : known) {
-    if (name.size() > kLongestCompared) break;
-    const std::size_t distance = edit_distance(name, candidate);
-    if (distance < best) best = distance, nearest = &candidate;
-  }
+  const std::string* nearest = nearest_of(name, known);
   if (nearest != nullptr) return said + " (did you mean \"" + *nearest + "\"?)";
   std::string list;
   for (const std::string& candidate : known) list += (list.empty() ? "" : ", ") + candidate;
@@ -150,6 +163,12 @@ std::vector<const TomlNode*> list_items(const TomlNode& node) {
   std::vector<const TomlNode*> items;
   for (const TomlNode& element : *array) items.push_back(&element);
   return items;
+}
+
+Parsed<std::string> parse_absolute_path(std::string_view text) {
+  if (!text.starts_with('/') || text.ends_with('/'))
+    return Complaint{"\"" + std::string{text.substr(0, 80)} + "\" is not accepted (an absolute path)"};
+  return std::string{text};
 }
 
 }  // namespace headrace

@@ -45,6 +45,9 @@ std::string brief(const SourceLocation& where);
 bool is_name(std::string_view text);
 constexpr std::string_view kNameAccepted = "letters, digits, . _ - and at most 64 of them";
 
+// "/run/headrace/admin.sock": from the root, naming something in it.
+Parsed<std::string> parse_absolute_path(std::string_view text);
+
 class TableReader {
  public:
   // `path` leads the keys in messages: "intercept." or "".
