@@ -55,6 +55,12 @@ std::uint64_t Pump::run(WorkerResources& resources) {
   return moved;
 }
 
+bool Pump::has_more() const {
+  if (to_.broken != 0 || phase_ == Phase::finished || phase_ == Phase::cut) return false;
+  if (is_holding()) return to_.writable;  // else the edge of `to` wakes us
+  return phase_ == Phase::ending || from_.readable;
+}
+
 bool Pump::copy_once(WorkerResources& resources) {
   const auto scratch = resources.scratch();
   const bool mark = from_.urgent && at_urgent_mark(from_.socket);

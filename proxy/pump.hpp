@@ -53,9 +53,7 @@ class Pump {
   // Broken legs are noted in the legs themselves.
   std::uint64_t run(WorkerResources& resources);
   // True when run() stopped for fairness and has more to do without a new event.
-  bool has_more() const {
-    return phase_ == Phase::flowing && from_.readable && !is_holding() && to_.broken == 0;
-  }
+  bool has_more() const;
   // The other direction has spoken: this is an exchange, not a bulk transfer.
   void other_direction_spoke(WorkerResources& resources);
 
