@@ -61,10 +61,11 @@ class Loader {
   };
 
   File parse(const std::string& file, std::string_view text);
+  void apply_kernel_settings();
   void read_policies(Profiles& profiles);
   void read_forwards(Profiles& profiles);
 
-  const Environment& environment_;
+  Environment environment_;
   std::vector<Problem> problems_;
   std::vector<Problem> warnings_;
   std::optional<File> main_;
@@ -118,7 +119,18 @@ void Loader::read_forwards(Profiles& profiles) {
   }
 }
 
+// What [kernel] will set counts, not what the host has before.
+void Loader::apply_kernel_settings() {
+  const auto limit = [&](const char* sysctl, std::optional<Bytes>& into) {
+    const auto found = draft_.settings.kernel.find(sysctl);
+    if (found != draft_.settings.kernel.end()) into = Bytes{*parse_number(found->second, 0, UINT64_MAX)};
+  };
+  limit("net.core.rmem_max", environment_.receive_limit);
+  limit("net.core.wmem_max", environment_.send_limit);
+}
+
 Configuration Loader::finish() {
+  apply_kernel_settings();
   Profiles profiles{LegLimits{environment_, draft_.settings.intercept.mark.mask}, problems_, warnings_};
   read_policies(profiles);
   read_forwards(profiles);

@@ -82,7 +82,10 @@ void PolicyReader::read(const Source& source, const TomlNode& node) {
                                    std::string{kToAccepted} + ")");
     }
   }
-  if (source.errors() == before) policies_.push_back(std::move(policy));
+  // A leg without a treatment: its profile is broken and was reported where it stands.
+  const Decision& decision = policy.decision;
+  const bool treated = decision.action == Action::bypass || (decision.client_leg && decision.server_leg);
+  if (source.errors() == before && treated) policies_.push_back(std::move(policy));
 }
 
 void PolicyReader::read_name(const Source& source, TableReader& reader, Place place, Policy& policy) {

@@ -34,9 +34,8 @@ IpAddress masked(const IpAddress& address, unsigned length) {
 }
 
 bool looks_like_host_name(std::string_view text) {
-  return text.find(':') == text.npos && std::any_of(text.begin(), text.end(), [](char c) {
-           return ('g' <= (c | 0x20) && (c | 0x20) <= 'z') || c == '_' || c == '-';
-         });
+  const auto letter = [](char c) { return ('a' <= (c | 0x20) && (c | 0x20) <= 'z') || c == '_'; };
+  return text.find(':') == text.npos && std::any_of(text.begin(), text.end(), letter);
 }
 
 Complaint address_complaint(std::string_view text) {

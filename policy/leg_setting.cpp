@@ -47,8 +47,8 @@ constexpr std::uint64_t kMilli = 1'000;  // microseconds
 constexpr std::uint64_t kSecond = 1'000'000;
 constexpr std::uint64_t kKi = 1024;
 
-// setsockopt doubles what it is given into an int, thus half of it; 2 KiB is the kernel's own floor.
-constexpr Range kBuffer{2 * kKi, 1024 * 1024 * kKi - 1};
+// setsockopt doubles what it is given into an int, thus half of it; the kernel's floor is about 2 KiB.
+constexpr Range kBuffer{2 * kKi, 1024 * 1024 * kKi};
 // What TCP_MAXSEG accepts (measured on 6.18): TCP_MIN_MSS to MAX_TCP_WINDOW. An IPv4 packet would hold
 // 65,495.
 constexpr Range kSegment{88, 32'767};

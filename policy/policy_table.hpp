@@ -27,6 +27,7 @@ struct SourceLocation {
   std::string file;
   unsigned line = 0;
   unsigned column = 0;
+  bool operator==(const SourceLocation&) const = default;
 };
 
 // How one leg of a session is treated: a profile with its setsockopt calls worked out beforehand, so that

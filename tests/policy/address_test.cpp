@@ -48,6 +48,7 @@ constexpr PrefixRow kPrefixes[] = {
     {"10.0.0.0/255.0.0.0", "!length"},
     {"2001:db8::/129", "!length"},
     {"010.0.0.1", "!not an address"},
+    {"db", "!host name"},
     {"10.0.0", "!not an address"},
     {"10", "!not an address"},
     {"10.0.0.256", "!not an address"},
