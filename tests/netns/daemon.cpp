@@ -8,12 +8,14 @@ namespace headrace {
 
 using namespace std::chrono_literals;
 
-Daemon::Daemon(const lab::InlineLab& lab, const DaemonSettings& settings) : lab_{lab}, net_up_{settings.net_up} {
+Daemon::Daemon(const lab::InlineLab& lab, const DaemonSettings& settings)
+    : lab_{lab}, net_up_{settings.net_up} {
   const std::string here = directory_.path().string();
-  directory_.write("headrace.toml", "policy_files = \"policies.d/*.toml\"\n" + settings.main + "[intercept]\nstate_file = \"" + here +
-                                        "/net.json\"\n" + settings.intercept + "[admin]\nsocket = \"" + here +
-                                        "/admin.sock\"\nstate_directory = \"" + here + "/state\"\nmetrics = \"off\"\n" +
-                                        settings.more);
+  directory_.write("headrace.toml", "policy_files = \"policies.d/*.toml\"\n" + settings.main +
+                                        "[intercept]\nstate_file = \"" + here + "/net.json\"\n" +
+                                        settings.intercept + "[admin]\nsocket = \"" + here +
+                                        "/admin.sock\"\nstate_directory = \"" + here +
+                                        "/state\"\nmetrics = \"off\"\n" + settings.more);
   write_policies(settings.policies);
   if (net_up_) command({"net", "up"});
   if (settings.start) start();
@@ -35,10 +37,13 @@ Daemon::~Daemon() {
 void Daemon::start() {
   process_.reset();
   process_.emplace(lab_.middle, std::vector<std::string>{HEADRACE_PROGRAM, "run", "-c", file()});
-  if (!process_->wait_for_output(" ready ", 20s)) throw std::runtime_error{"the daemon is not ready:\n" + log()};
+  if (!process_->wait_for_output(" ready ", 20s))
+    throw std::runtime_error{"the daemon is not ready:\n" + log()};
 }
 
-void Daemon::write_policies(const std::string& toml) const { directory_.write("policies.d/10-test.toml", toml); }
+void Daemon::write_policies(const std::string& toml) const {
+  directory_.write("policies.d/10-test.toml", toml);
+}
 
 std::string Daemon::command(std::vector<std::string> words) const {
   words.insert(words.begin(), HEADRACE_PROGRAM);

@@ -19,5 +19,5 @@ TEST_CASE("tproxy: the server sees the client's own address and port, in both fa
     REQUIRE(client.send_all("question") == lab::End::done);
     CHECK(server.receive_exactly(8).bytes == "question");
   }
-  CHECK(daemon.status()["sessions"] == 2);
+  CHECK(daemon.status()["counters"]["accepted"] == 2);
 }
