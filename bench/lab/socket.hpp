@@ -20,6 +20,7 @@ using namespace std::chrono_literals;
 enum class End { done, end_of_stream, reset, timed_out, refused, unreachable, broken_pipe, other };
 
 const char* to_text(End end);
+End end_of_errno(int error);  // `other` for what has no word above
 std::ostream& operator<<(std::ostream& out, End end);
 
 // Set before bind and connect or listen, in this order. Nothing set means the kernel's default.
