@@ -33,6 +33,8 @@ void Leg::note(Events events) {
   writable |= events.writable;
   urgent |= events.urgent;
   ending |= events.ending;
+  hung_up |= events.broken;
+  is_fresh |= events.readable;
 }
 
 void Leg::break_with(int code) {
@@ -42,6 +44,7 @@ void Leg::break_with(int code) {
 
 std::uint64_t Pump::run(WorkerResources& resources) {
   std::uint64_t moved = 0;
+  notice_hang_up();
   for (int share = kFairShare; share > 0 && phase_ != Phase::finished && phase_ != Phase::cut; --share) {
     if (!flush(resources)) break;
     if (phase_ == Phase::ending) pass_end();
@@ -63,7 +66,9 @@ bool Pump::has_more() const {
 
 bool Pump::copy_once(WorkerResources& resources) {
   const auto scratch = resources.scratch();
-  const bool mark = from_.urgent && at_urgent_mark(from_.socket);
+  // A first read after an edge stops before a mark that came meanwhile; a second would run across it.
+  const bool mark = (from_.urgent || !from_.is_fresh) && at_urgent_mark(from_.socket);
+  from_.is_fresh = false;
   const std::size_t room = mark ? 1 : scratch.size();
   const ssize_t count = ::recv(from_.socket.get(), scratch.data(), room, 0);
   if (count < 0) {
@@ -71,7 +76,10 @@ bool Pump::copy_once(WorkerResources& resources) {
     return false;
   }
   if (count == 0) {
-    phase_ = from_.broken != 0 ? Phase::cut : Phase::ending;
+    if (from_.broken != 0)
+      cut();
+    else
+      phase_ = Phase::ending;
     return true;
   }
   const auto size = static_cast<std::size_t>(count);
@@ -95,6 +103,8 @@ bool Pump::splice_once(WorkerResources& resources) {
     if (settings_.quickack == QuickAck::always) acknowledge_now(from_.socket);
     return true;
   }
+  // The error is told once: after it a copy would read an end.
+  if (count < 0 && errno != EAGAIN && errno != ENOMEM) from_.break_with(errno);
   // At a mark splice says EAGAIN for ever, and 0 need not be the end: a copy tells which it is.
   const bool drained = count < 0 && errno == EAGAIN && !from_.urgent && !from_.ending;
   if (!drained) {
@@ -175,13 +185,27 @@ bool Pump::flush_pipe() {
   return true;
 }
 
+// A leg that hangs up before it was given its end was reset. Where nothing is read from it now (its end was
+// read already, or its bytes are held back), no read would ever tell.
+void Pump::notice_hang_up() {
+  if (!to_.hung_up || to_.broken != 0 || phase_ == Phase::finished) return;
+  const int code = pending_error(to_.socket);
+  to_.break_with(code != 0 ? code : ECONNRESET);
+}
+
 void Pump::source_failed(int code) {
   if (code == EAGAIN) {
     from_.readable = from_.urgent = false;
     return;
   }
   from_.break_with(code);
+  cut();
+}
+
+// Nothing more can come: what is on its way leaves now, not when the kernel tires of waiting for more.
+void Pump::cut() {
   phase_ = Phase::cut;
+  if (burst_is_held_) push_burst();
 }
 
 void Pump::destination_failed(int code) {

@@ -22,6 +22,8 @@ struct Leg {
   bool writable = false;  // cleared by a write that took less than it was given
   bool urgent = false;    // a mark may wait in what is still to be read
   bool ending = false;    // an end or a reset has arrived behind what is still to be read
+  bool hung_up = false;   // both directions are over: by a reset, unless we had passed on an end
+  bool is_fresh = false;  // `urgent` is as of now: nothing was read since the kernel said so
   int broken = 0;         // errno of the reset or time-out, once
 
   void note(Events events);
@@ -74,7 +76,9 @@ class Pump {
   bool splice_once(WorkerResources& resources);
   void send_now(WorkerResources& resources, const std::byte* data, std::size_t size, bool mark, bool more);
   void hold(WorkerResources& resources, const std::byte* data, std::size_t size, bool mark);
+  void notice_hang_up();
   void source_failed(int code);
+  void cut();
   void destination_failed(int code);
   void source_drained(WorkerResources& resources);
   void consider_bulk(WorkerResources& resources, std::size_t read);

@@ -86,7 +86,7 @@ void Session::on_ready(unsigned leg, Events events) noexcept {
 }
 
 void Session::connected() {
-  if (const int code = connect_outcome(server_.socket); code != 0) return connecting_failed(code);
+  if (const int code = pending_error(server_.socket); code != 0) return connecting_failed(code);
   phase_ = Phase::relaying;
   last_moved_ = host_.loop().now();
   relay_.set_client_rtt(tcp_info(client_.socket).rtt);

@@ -236,7 +236,7 @@ Result<ServerLeg> start_connecting(const ServerLegSpec& spec, const FailedCall& 
   return ServerLeg{std::move(*socket), true};
 }
 
-int connect_outcome(const Fd& socket) {
+int pending_error(const Fd& socket) {
   int code = 0;
   socklen_t length = sizeof code;
   if (::getsockopt(socket.get(), SOL_SOCKET, SO_ERROR, &code, &length) != 0) return errno;

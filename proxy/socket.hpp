@@ -68,8 +68,9 @@ struct ServerLeg {
 };
 // Starts connecting. A clash of the 4-tuple falls back to another port of the same address.
 Result<ServerLeg> start_connecting(const ServerLegSpec& spec, const FailedCall& failed);
-// 0 once connected, else the errno that ended the attempt. Ask only when the socket became writable.
-int connect_outcome(const Fd& socket);
+// SO_ERROR: 0, or the errno that ended the attempt to connect or the connection. Asking clears it, and then
+// recv() reports an end that never was: whoever asks latches the answer.
+int pending_error(const Fd& socket);
 
 // Makes the calls, in order; those that fail are told to `failed`.
 void apply(const Fd& socket, std::span<const SocketCall> calls, const FailedCall& failed);
