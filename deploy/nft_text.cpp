@@ -53,6 +53,10 @@ std::string new_flows(const InterceptSettings& intercept) {
 // Both legs of a session have the same addresses and ports. In one conntrack table their sequence numbers
 // look invalid, so the server leg gets a zone of its own. By the socket's mark alone, not by its being
 // transparent: a leg that connects as the proxy needs its replies in the same zone as its SYN.
+// Where this host also masquerades a leg that keeps the client's address, the replies come to our own
+// address, find no socket before NAT undoes that, miss the zone and are invalid: connect times out. Not
+// cured by `ct original zone` for all: it does for masqueraded legs, but without a nat table it times out
+// itself (both legs' reply tuples clash), and with one the kernel picks another source port (all measured).
 std::string zone_chains(const InterceptSettings& intercept) {
   const auto& [mark, mask] = intercept.mark;
   const std::string zone = " ct zone set " + std::to_string(intercept.table);
