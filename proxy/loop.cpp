@@ -68,8 +68,9 @@ void Loop::run_uv() { uv_run(&uv_->loop, UV_RUN_NOWAIT); }
 std::chrono::nanoseconds Loop::time_to_sleep() {
   if (busy_poll_.count() > 0 && now_ - last_event_ < busy_poll_) return std::chrono::nanoseconds{0};
   const Instant deadline = hooks_ ? hooks_->next_deadline() : Instant::max();
+  if (deadline <= now_) return std::chrono::nanoseconds{0};  // min() - now would overflow
   if (deadline == Instant::max()) return kLongestSleep;
-  return std::clamp<std::chrono::nanoseconds>(deadline - now_, std::chrono::nanoseconds{0}, kLongestSleep);
+  return std::min<std::chrono::nanoseconds>(deadline - now_, kLongestSleep);
 }
 
 void Loop::run() {
