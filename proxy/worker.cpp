@@ -2,6 +2,7 @@
 #include "proxy/worker.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace headrace {
 namespace {
@@ -71,9 +72,10 @@ void Worker::open(std::vector<OpenListener> listeners) {
 
 void Worker::close_listeners_except(std::vector<Endpoint> keep) {
   post([this, keep = std::move(keep)] {
-    std::erase_if(listeners_, [&](const std::unique_ptr<Listener>& listener) {
+    std::erase_if(listeners_, [&](std::unique_ptr<Listener>& listener) {
       if (std::find(keep.begin(), keep.end(), listener->plan().at) != keep.end()) return false;
       listener->accept_all();
+      retired_.push_back(std::move(listener));
       return true;
     });
   });
@@ -88,11 +90,13 @@ void Worker::end_sessions(CloseReason reason) {
 void Worker::stop() {
   if (!thread_.joinable()) return;
   post([this] {
+    std::move(listeners_.begin(), listeners_.end(), std::back_inserter(retired_));
     listeners_.clear();
     for (const auto& [id, session] : sessions_) session->stop(CloseReason::stopped);
     loop_.stop();
   });
   thread_.join();
+  retired_.clear();
 }
 
 std::shared_ptr<const Decision> Worker::decide(const ListenerPlan& plan, const Flow& flow) const {
@@ -158,6 +162,7 @@ Instant Worker::next_deadline() noexcept {
 void Worker::turn_ended(Instant now) noexcept {
   run_ready_sessions();
   run_deadlines(now);
+  retired_.clear();
   if (!ended_.empty()) reap();
 }
 

@@ -93,6 +93,7 @@ class Worker final : public SessionHost, public Acceptor, public TurnHooks {
   Wakeup wakeup_;
   std::uint64_t next_id_;
   std::vector<std::unique_ptr<Listener>> listeners_;
+  std::vector<std::unique_ptr<Listener>> retired_;  // until no event of this turn can name them
   std::unordered_map<std::uint64_t, std::unique_ptr<Session>> sessions_;
   std::set<std::pair<Instant, Session*>> deadlines_;
   std::vector<Session*> ready_;
