@@ -9,7 +9,8 @@ namespace {
 constexpr std::size_t kOwnDescriptors = 256;  // listeners, loops, log, admin
 
 std::size_t hard_limit(std::size_t descriptors) {
-  const std::size_t usable = descriptors - std::min(descriptors, kOwnDescriptors) - descriptors / 10;
+  const std::size_t others = kOwnDescriptors + descriptors / 10;
+  const std::size_t usable = descriptors - std::min(descriptors, others);
   return std::max<std::size_t>(usable / 2, 1);
 }
 

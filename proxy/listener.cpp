@@ -58,8 +58,7 @@ bool Listener::accept_next() {
   switch (connection.error().code) {
     case EMFILE:
     case ENFILE:
-      shed();
-      return spare_ ? true : false;
+      return shed();
     case EAGAIN:
     case ENOBUFS:
     case ENOMEM:
@@ -71,12 +70,14 @@ bool Listener::accept_next() {
   }
 }
 
-// Takes the connection with the spare descriptor and closes it: with the listener's linger 0, a reset.
-void Listener::shed() {
+// Takes the connection with the spare descriptor and closes it: with the listener's linger 0, a reset. False
+// when there was none (accept4 wants a descriptor before it looks at the queue) or no spare to take it with.
+bool Listener::shed() {
   spare_.close();
-  static_cast<void>(accept_one(listener_.socket));
+  const bool taken = static_cast<bool>(accept_one(listener_.socket));
   spare_ = spare_descriptor();
-  acceptor_.connection_shed();
+  if (taken) acceptor_.connection_shed();
+  return taken && spare_;
 }
 
 }  // namespace headrace

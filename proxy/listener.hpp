@@ -63,7 +63,7 @@ class Listener final : public Watcher {
 
  private:
   bool accept_next();
-  void shed();
+  bool shed();
 
   Acceptor& acceptor_;
   OpenListener listener_;

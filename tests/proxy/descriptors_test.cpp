@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+
+#include <ctime>
+
+#include "bench/lab/socket_address.hpp"
+#include "tests/proxy/waiting.hpp"
+#include "tests/proxy/worker_rig.hpp"
+#include "tests/test.hpp"
+
+namespace headrace {
+namespace {
+
+// Leaves this process `free` descriptors until it goes. Check nothing meanwhile: the sanitizers need some
+// too.
+class FewDescriptors {
+ public:
+  explicit FewDescriptors(rlim_t free) {
+    ::getrlimit(RLIMIT_NOFILE, &before_);
+    const Fd lowest{::open("/dev/null", O_RDONLY | O_CLOEXEC)};
+    rlimit few = before_;
+    few.rlim_cur = static_cast<rlim_t>(lowest.get()) + free;
+    ::setrlimit(RLIMIT_NOFILE, &few);
+  }
+  ~FewDescriptors() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+  FewDescriptors(const FewDescriptors&) = delete;
+  FewDescriptors& operator=(const FewDescriptors&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+// Sockets that have their descriptors before these get scarce.
+class Clients {
+ public:
+  explicit Clients(std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i)
+      sockets_.emplace_back(lab::Handle{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)});
+  }
+  void connect(const Endpoint& to) const {
+    const lab::SocketAddress address{print(to)};
+    for (const lab::Socket& socket : sockets_) ::connect(socket.descriptor(), address.get(), address.size());
+  }
+  std::size_t count_reset() const {
+    std::size_t resets = 0;
+    for (const lab::Socket& socket : sockets_) resets += socket.receive_to_end(5s).end == lab::End::reset;
+    return resets;
+  }
+
+ private:
+  std::vector<lab::Socket> sockets_;
+};
+
+// How many of so many clients were reset while there were `free` descriptors.
+std::size_t resets_with(rlim_t free, const WorkerRig& rig, std::size_t count) {
+  const Clients clients{count};
+  const FewDescriptors few{free};
+  clients.connect(rig.at);
+  return clients.count_reset();
+}
+
+// A worker that has opened all that it keeps.
+void warm_up(const WorkerRig& rig) {
+  REQUIRE(exchange(rig.open_session()));
+  REQUIRE(rig.has_live(0));
+}
+
+}  // namespace
+
+TEST_CASE("worker: without a descriptor clients are reset at once and counted") {
+  const WorkerRig rig;
+  warm_up(rig);
+  CHECK(resets_with(0, rig, 10) == 10);
+  CHECK(rig.counters().shed == 10);
+}
+
+TEST_CASE("worker: without a descriptor for the server leg the client is reset") {
+  const WorkerRig rig;
+  warm_up(rig);
+  CHECK(resets_with(1, rig, 1) == 1);
+  CHECK(rig.has_closed(CloseReason::no_resources));
+  CHECK(rig.counters().shed == 0);  // nobody else was in the queue
+}
+
+TEST_CASE("worker: descriptors that come back are used again") {
+  const WorkerRig rig;
+  warm_up(rig);
+  REQUIRE(resets_with(0, rig, 5) == 5);
+  CHECK(exchange(rig.open_session()));
+}
+
+TEST_CASE("worker: waiting for descriptors costs no processor time") {
+  const WorkerRig rig;
+  warm_up(rig);
+  std::clock_t used = 0;
+  {
+    const Clients clients{5};
+    const FewDescriptors few{0};
+    clients.connect(rig.at);
+    clients.count_reset();
+    const std::clock_t before = std::clock();
+    eventually([] { return false; }, 200ms);
+    used = std::clock() - before;
+  }
+  CHECK(used < CLOCKS_PER_SEC / 10);
+}
+
+TEST_CASE("worker: a bulk transfer without a descriptor for its pipe is copied") {
+  const WorkerRig rig;
+  const auto session = rig.open_session();
+  REQUIRE(exchange(session));
+  const std::string bytes = lab::pattern(3'000'000);
+  std::string received;
+  {
+    const auto sent = in_background([&] { return session.client.send_all(bytes); });
+    received = session.server.receive_exactly(1).bytes;
+    const FewDescriptors few{0};
+    received += session.server.receive_exactly(bytes.size() - 1).bytes;
+  }
+  CHECK(compare(received, bytes) == kWhole);
+}
+
+}  // namespace headrace
