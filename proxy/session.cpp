@@ -33,8 +33,6 @@ CloseReason reason_of_connect_error(int code) {
     case ENOMEM:
     case ENOBUFS:
       return CloseReason::no_resources;
-    case ECONNRESET:
-      return CloseReason::server_reset;
     default:
       return CloseReason::connect_failed;
   }
@@ -86,7 +84,12 @@ void Session::on_ready(unsigned leg, Events events) noexcept {
 }
 
 void Session::connected() {
-  if (const int code = pending_error(server_.socket); code != 0) return connecting_failed(code);
+  const int code = pending_error(server_.socket);
+  // It was connected and reset before we looked (an attempt that fails is refused): its bytes still count.
+  if (code == ECONNRESET || code == EPIPE)
+    server_.break_with(code);
+  else if (code != 0)
+    return connecting_failed(code);
   phase_ = Phase::relaying;
   last_moved_ = host_.loop().now();
   relay_.set_client_rtt(tcp_info(client_.socket).rtt);
@@ -115,6 +118,7 @@ CloseReason Session::reason_of_broken_leg() const {
 void Session::begin_draining(CloseReason reason) {
   phase_ = Phase::draining;
   reason_ = reason;
+  last_moved_ = host_.loop().now();
   drain();
 }
 
