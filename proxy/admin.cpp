@@ -69,11 +69,11 @@ class AdminServer::Connection final : public Watcher {
     while (!done_) {
       const ssize_t count = ::recv(socket_.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
       if (count < 0 && errno == EAGAIN) return;
+      if (count > 0) request_.append(buffer.data(), static_cast<std::size_t>(count));
       if (count <= 0 || request_.size() > kLongestRequest) {
         done_ = true;
         return;
       }
-      request_.append(buffer.data(), static_cast<std::size_t>(count));
       if (const auto end = request_.find('\n'); end != std::string::npos) answer(request_.substr(0, end));
     }
   }
@@ -117,7 +117,7 @@ AdminServer::AdminServer(Loop& loop, Log& log, const std::string& path, AdminHan
     throw std::runtime_error{"admin.socket " + path + ": another headrace answers there"};
   std::error_code error;
   std::filesystem::create_directories(std::filesystem::path{path}.parent_path(), error);
-  std::filesystem::remove(path, error);
+  if (std::filesystem::is_socket(path, error)) std::filesystem::remove(path, error);  // never another file
   const sockaddr_un address = local_address(path);
   const mode_t before = ::umask(0117);
   const int bound = ::bind(listener_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address);

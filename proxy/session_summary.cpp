@@ -81,7 +81,7 @@ std::string print_json(const SessionSummary& summary) {
       {"closed", info(summary.reason).name},
   };
   if (const auto rounds = rounds_per_exchange(summary)) json["rounds"] = *rounds;
-  return json.dump();
+  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 }  // namespace headrace
