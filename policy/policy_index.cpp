@@ -2,6 +2,7 @@
 #include "policy/policy_index.hpp"
 
 #include <algorithm>
+#include <span>
 
 namespace headrace {
 namespace {
@@ -11,52 +12,21 @@ constexpr std::size_t kShared = 32;
 // Lists longer than this are looked up rather than walked.
 constexpr std::size_t kLongList = 16;
 
-bool any_contains(const std::vector<Prefix>& prefixes, const IpAddress& address) {
-  return std::any_of(prefixes.begin(), prefixes.end(), [&](const Prefix& p) { return p.contains(address); });
-}
+using Sets = std::unordered_map<std::uint32_t, PrefixMap>;
 
-PrefixMap set_of(const std::vector<Prefix>& prefixes) {
-  PrefixMap set;
+void keep_long_list(Sets& sets, std::uint32_t index, const std::vector<Prefix>& prefixes) {
+  if (prefixes.size() <= kLongList) return;
+  PrefixMap& set = sets[index];
   for (const Prefix& prefix : prefixes) set.add(prefix, 0);
-  return set;
 }
 
-bool holds(const std::unordered_map<std::uint32_t, PrefixMap>& sets, std::uint32_t index,
-           const std::vector<Prefix>& list, const IpAddress& address) {
-  if (list.size() <= kLongList) return any_contains(list, address);
-  return sets.at(index).contains(address);
-}
-
-bool any_port(const std::vector<PortRange>& ports, std::uint16_t port) {
-  return ports.empty() || std::any_of(ports.begin(), ports.end(),
-                                      [&](const PortRange& range) { return range.contains(port); });
+bool holds(const Sets& sets, std::uint32_t index, const std::vector<Prefix>& list, const IpAddress& address) {
+  if (list.size() > kLongList) return sets.at(index).contains(address);
+  return std::any_of(list.begin(), list.end(),
+                     [&](const Prefix& prefix) { return prefix.contains(address); });
 }
 
 }  // namespace
-
-void PrefixMap::add(const Prefix& prefix, std::uint32_t index) {
-  auto& lengths = lengths_[prefix.base().is_v4() ? 0 : 1];
-  auto at = std::find_if(lengths.begin(), lengths.end(),
-                         [&](const auto& entry) { return entry.first == prefix.length(); });
-  if (at == lengths.end()) at = lengths.insert(lengths.end(), {prefix.length(), {}});
-  auto& indices = at->second[prefix.base()];
-  if (indices.empty() || indices.back() != index) indices.push_back(index);
-}
-
-std::size_t PrefixMap::count(const Prefix& prefix) const {
-  for (const auto& [length, bases] : lengths_[prefix.base().is_v4() ? 0 : 1]) {
-    if (length != prefix.length()) continue;
-    const auto found = bases.find(prefix.base());
-    return found == bases.end() ? 0 : found->second.size();
-  }
-  return 0;
-}
-
-bool PrefixMap::contains(const IpAddress& address) const {
-  bool found = false;
-  for_each_containing(Prefix::host(address), [&](auto) { found = true; });
-  return found;
-}
 
 PolicyIndex::PolicyIndex(const std::vector<Policy>& policies) {
   PrefixMap users;
@@ -70,29 +40,50 @@ PolicyIndex::PolicyIndex(const std::vector<Policy>& policies) {
     const bool use_from = shared && !match.from.empty();
     for (const Prefix& prefix : use_from ? match.from : match.to)
       (use_from ? by_from_ : by_to_).add(prefix, i);
-    if (match.to.size() > kLongList) to_sets_.emplace(i, set_of(match.to));
-    if (match.from.size() > kLongList) from_sets_.emplace(i, set_of(match.from));
+    keep_long_list(to_sets_, i, match.to);
+    keep_long_list(from_sets_, i, match.from);
+    summaries_.push_back({match.ports.empty() ? PortRange{0, 65535} : match.ports.front(),
+                          match.ports.size() <= 1, match.from.empty()});
   }
 }
 
-bool PolicyIndex::matches(const std::vector<Policy>& policies, std::uint32_t index, const Flow& flow) const {
-  const Match& match = policies[index].match;
-  return any_port(match.ports, flow.destination.value.port) &&
-         holds(to_sets_, index, match.to, flow.destination.value.address) &&
-         (match.from.empty() || holds(from_sets_, index, match.from, flow.client.value.address));
+bool PolicyIndex::port_matches(const Match& match, std::uint32_t index, std::uint16_t port) const {
+  const Summary& summary = summaries_[index];
+  if (summary.one_range || summary.ports.contains(port)) return summary.ports.contains(port);
+  return std::any_of(match.ports.begin(), match.ports.end(),
+                     [&](const PortRange& r) { return r.contains(port); });
+}
+
+bool PolicyIndex::from_matches(const Match& match, std::uint32_t index, const IpAddress& client) const {
+  return summaries_[index].any_from || holds(from_sets_, index, match.from, client);
+}
+
+bool PolicyIndex::to_matches(const Match& match, std::uint32_t index, const IpAddress& destination) const {
+  return holds(to_sets_, index, match.to, destination);
 }
 
 std::optional<std::size_t> PolicyIndex::first_match(const std::vector<Policy>& policies,
                                                     const Flow& flow) const {
+  const IpAddress& client = flow.client.value.address;
+  const Endpoint& destination = flow.destination.value;
   std::size_t best = policies.size();
-  const auto try_all = [&](std::span<const std::uint32_t> indices) {
+  // What was found under a prefix of the one end needs to be asked about the other end only.
+  const auto try_all = [&](std::span<const std::uint32_t> indices, auto other_end_matches) {
     for (const std::uint32_t index : indices) {
       if (index >= best) return;
-      if (matches(policies, index, flow)) best = index;
+      const Match& match = policies[index].match;
+      if (port_matches(match, index, destination.port) && other_end_matches(match, index)) best = index;
     }
   };
-  by_to_.for_each_containing(Prefix::host(flow.destination.value.address), try_all);
-  by_from_.for_each_containing(Prefix::host(flow.client.value.address), try_all);
+  by_to_.for_each_containing(destination.address, [&](std::span<const std::uint32_t> found) {
+    try_all(found,
+            [&](const Match& match, std::uint32_t index) { return from_matches(match, index, client); });
+  });
+  by_from_.for_each_containing(client, [&](std::span<const std::uint32_t> found) {
+    try_all(found, [&](const Match& match, std::uint32_t index) {
+      return to_matches(match, index, destination.address);
+    });
+  });
   if (best == policies.size()) return std::nullopt;
   return best;
 }
@@ -108,9 +99,8 @@ std::optional<std::size_t> PolicyIndex::first_cover(const std::vector<Policy>& p
     }
   };
   // What covers all of it contains its first address.
-  const IpAddress from = match.from.empty() ? IpAddress{} : match.from.front().base();
-  by_to_.for_each_containing(Prefix::host(match.to.front().base()), try_all);
-  by_from_.for_each_containing(Prefix::host(from), try_all);
+  by_to_.for_each_containing(match.to.front().base(), try_all);
+  by_from_.for_each_containing(match.from.empty() ? IpAddress{} : match.from.front().base(), try_all);
   if (best == index) return std::nullopt;
   return best;
 }
