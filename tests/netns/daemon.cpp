@@ -36,8 +36,8 @@ Daemon::~Daemon() {
 
 void Daemon::start() {
   process_.reset();
-  process_.emplace(lab_.middle, std::vector<std::string>{HEADRACE_PROGRAM, "run", "-c", file()});
-  if (!process_->wait_for_output(" ready ", 20s))
+  process_.emplace(lab_.middle, line({"run"}));
+  if (!process_->wait_for_output("ready workers=", 20s))
     throw std::runtime_error{"the daemon is not ready:\n" + log()};
 }
 
@@ -45,10 +45,20 @@ void Daemon::write_policies(const std::string& toml) const {
   directory_.write("policies.d/10-test.toml", toml);
 }
 
-std::string Daemon::command(std::vector<std::string> words) const {
+std::vector<std::string> Daemon::line(std::vector<std::string> words) const {
   words.insert(words.begin(), HEADRACE_PROGRAM);
   words.insert(words.end(), {"-c", file()});
-  return lab_.middle.command(words);
+  return words;
+}
+
+std::string Daemon::command(std::vector<std::string> words) const {
+  return lab_.middle.command(line(std::move(words)));
+}
+
+Daemon::Outcome Daemon::try_command(std::vector<std::string> words) const {
+  lab::Process process{lab_.middle, line(std::move(words))};
+  const auto status = process.wait(10s);
+  return {status ? status->code : -1, process.output()};
 }
 
 nlohmann::json Daemon::status() const { return nlohmann::json::parse(command({"status", "--json"})); }

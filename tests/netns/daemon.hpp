@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "bench/lab/inline_lab.hpp"
 #include "bench/lab/process.hpp"
@@ -49,11 +50,19 @@ class Daemon {
   void write_policies(const std::string& toml) const;
   // `headrace VERB ... -c FILE` in the middle; its output. Throws when the exit status isn't 0.
   std::string command(std::vector<std::string> words) const;
+  // The same for what may be refused, `run` included: its exit status, and stdout and stderr together.
+  struct Outcome {
+    int status = -1;  // still -1 when it had to be stopped after 10 s
+    std::string output;
+  };
+  Outcome try_command(std::vector<std::string> words) const;
   nlohmann::json status() const;  // the control socket's answer
   std::string file() const { return directory_ / "headrace.toml"; }
   const lab::TempDir& directory() const { return directory_; }
 
  private:
+  std::vector<std::string> line(std::vector<std::string> words) const;
+
   const lab::InlineLab& lab_;
   lab::TempDir directory_;
   bool net_up_;
