@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// `net up` and `net down` against what was there before, and against what belongs to others.
+#include "tests/netns/daemon.hpp"
+#include "tests/netns/rules/traffic.hpp"
+#include "tests/test.hpp"
+
+using namespace headrace;
+
+namespace {
+
+// Everything that we could have touched, as text.
+std::string host_of(const lab::InlineLab& lab) {
+  std::string text;
+  for (const char* family : {"-4", "-6"}) {
+    text += lab.middle.command({"ip", family, "rule", "show"});
+    text += lab.middle.command({"ip", family, "route", "show", "table", "all"});
+  }
+  for (const char* name : {"tcp_migrate_req", "tcp_reordering", "tcp_slow_start_after_idle"})
+    text += name + (" " + lab.middle.sysctl(std::string{"net.ipv4."} + name) + "\n");
+  return text + lab.middle.command({"nft", "list", "ruleset"});
+}
+
+DaemonSettings with_sysctls() {
+  DaemonSettings settings;
+  settings.net_up = false;
+  settings.start = false;
+  settings.more = "[kernel]\nreordering = 5\nslow_start_after_idle = false\n";
+  return settings;
+}
+
+void add_foreign_rules(const lab::InlineLab& lab) {
+  lab.middle.command({"nft", "-f", "-"},
+                     "table inet theirs {\n  chain c {\n    type filter hook prerouting "
+                     "priority mangle; meta mark set meta mark\n  }\n}\n");
+  lab.middle.ip(
+      "rule add pref 184 fwmark 0x7 lookup 77\nrule add pref 186 fwmark 0x480000/0xff0000 "
+      "lookup 78\nroute add 203.0.113.0/24 dev wan0 table 77");
+  lab.middle.command({"iptables", "-t", "mangle", "-A", "PREROUTING", "-s", "203.0.113.9", "-j", "ACCEPT"});
+  lab.middle.command({"ip6tables", "-A", "INPUT", "-s", "2001:db8:77::1", "-j", "DROP"});
+}
+
+}  // namespace
+
+TEST_CASE("net: up twice is up once, and down restores what was there, after kill -9 too") {
+  const lab::InlineLab lab;
+  add_foreign_rules(lab);
+  const std::string before = host_of(lab);
+  Daemon daemon{lab, with_sysctls()};
+  daemon.command({"net", "up"});
+  const std::string up = host_of(lab);
+  CHECK(up != before);
+  daemon.command({"net", "up"});
+  CHECK(host_of(lab) == up);
+  CHECK(lab.middle.sysctl("net.ipv4.tcp_reordering") == "5");
+  daemon.start();
+  daemon.kill();
+  daemon.command({"net", "up"});
+  daemon.command({"net", "down"});
+  CHECK(host_of(lab) == before);
+  daemon.command({"net", "down"});
+  CHECK(host_of(lab) == before);
+}
+
+TEST_CASE("net: what others put into the packet filter and the rules survives a whole life") {
+  const lab::InlineLab lab;
+  DaemonSettings settings = with_sysctls();
+  settings.intercept += GENERATE("", "firewall = \"iptables\"\n");
+  // The tables and chains that iptables itself makes stay, empty; they are there from the start.
+  for (const char* tool : {"iptables", "ip6tables"})
+    for (const char* table : {"raw", "mangle"}) lab.middle.command({tool, "-t", table, "-S"});
+  add_foreign_rules(lab);
+  Daemon daemon{lab, settings};
+  const auto theirs = [&] {
+    return lab.middle.command({"nft", "list", "table", "inet", "theirs"}) +
+           lab.middle.command({"iptables", "-t", "mangle", "-S", "PREROUTING"}) +
+           lab.middle.command({"ip6tables", "-S", "INPUT"}) + lab.middle.command({"ip", "rule", "show"}) +
+           lab.middle.command({"ip", "route", "show", "table", "77"});
+  };
+  const std::string before = theirs();
+  daemon.command({"net", "up"});
+  daemon.start();
+  CHECK(way_of_new_flows(lab, listen_in_both(lab)) == "through");
+  daemon.command({"reload"});
+  daemon.command({"bypass", "on"});
+  daemon.command({"bypass", "off"});
+  daemon.kill();
+  daemon.start();
+  CHECK(way_of_new_flows(lab, listen_in_both(lab)) == "through");
+  daemon.command({"drain"});
+  CHECK(daemon.wait() == lab::ExitStatus{0, 0});
+  daemon.command({"net", "down"});
+  CHECK(theirs() == before);
+}
+
+TEST_CASE("net: run without `net up` refuses, says what to do, and diverts nothing") {
+  const lab::InlineLab lab;
+  const Daemon daemon{lab, with_sysctls()};
+  const std::string before = host_of(lab);
+  const auto outcome = daemon.try_command({"run"});
+  CHECK(outcome.status == 1);
+  INFO(outcome.output);
+  CHECK(outcome.output.find("headrace net up") != std::string::npos);
+  CHECK(host_of(lab) == before);
+  CHECK(way_of_new_flows(lab, listen_in_both(lab)) == "direct");
+}
