@@ -76,7 +76,9 @@ void Session::on_ready(unsigned leg, Events events) noexcept {
   if (phase_ == Phase::connecting) {
     // An end in order is no reason to give up: a client may finish writing before the server has answered.
     if (leg == kServerLeg && (events.writable || events.ending)) return connected();
-    if (leg == kClientLeg && events.broken) return close(CloseReason::client_gone);
+    // Words that it left behind a reset are still for the server; a client that left none needs no server.
+    if (leg == kClientLeg && events.broken && unread(client_.socket) == 0)
+      return close(CloseReason::client_gone);
     return;
   }
   if (phase_ == Phase::relaying) return relay();

@@ -114,6 +114,12 @@ SocketCall dscp_call(Family family, Dscp dscp) {
   return {IPPROTO_IPV6, IPV6_TCLASS, "IPV6_TCLASS", field, "dscp"};
 }
 
+std::size_t queued(const Fd& socket, unsigned long request) {
+  int bytes = 0;
+  if (::ioctl(socket.get(), request, &bytes) != 0 || bytes < 0) return 0;
+  return static_cast<std::size_t>(bytes);
+}
+
 void append(std::vector<SocketCall>& calls, const std::vector<SocketCall>& more) {
   calls.insert(calls.end(), more.begin(), more.end());
 }
@@ -279,11 +285,9 @@ bool at_urgent_mark(const Fd& socket) {
   return ::ioctl(socket.get(), SIOCATMARK, &at) == 0 && at != 0;
 }
 
-std::size_t unacknowledged(const Fd& socket) {
-  int waiting = 0;
-  if (::ioctl(socket.get(), SIOCOUTQ, &waiting) != 0 || waiting < 0) return 0;
-  return static_cast<std::size_t>(waiting);
-}
+std::size_t unread(const Fd& socket) { return queued(socket, SIOCINQ); }
+
+std::size_t unacknowledged(const Fd& socket) { return queued(socket, SIOCOUTQ); }
 
 Endpoint local_endpoint(const Fd& socket) {
   SocketAddress local;

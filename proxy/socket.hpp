@@ -88,9 +88,9 @@ void push(const Fd& socket);             // sends what MSG_MORE held back
 void close_in_order(const Fd& socket);   // takes linger 0 off: close() will end the stream, not cut it
 Result<bool> finish_writing(const Fd& socket);  // FIN
 
-bool at_urgent_mark(const Fd& socket);  // SIOCATMARK
-std::size_t unacknowledged(
-    const Fd& socket);  // SIOCOUTQ: bytes the peer has not acknowledged; 0 when it is gone
+bool at_urgent_mark(const Fd& socket);            // SIOCATMARK
+std::size_t unread(const Fd& socket);             // SIOCINQ, in bytes; also what came before a reset
+std::size_t unacknowledged(const Fd& socket);     // SIOCOUTQ: by the peer, in bytes; 0 when it is gone
 Endpoint local_endpoint(const Fd& socket);        // getsockname; 0.0.0.0:0 when the socket is gone
 bool is_local_address(const IpAddress& address);  // an address of this host, by binding to it
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <sys/socket.h>
+
 #include "tests/proxy/waiting.hpp"
 #include "tests/proxy/worker_rig.hpp"
 #include "tests/test.hpp"
@@ -151,6 +153,19 @@ TEST_CASE("session: a client that goes away while the server is sought is client
   CHECK(rig.has_closed(CloseReason::client_gone));
 }
 
+TEST_CASE("session: what a client said before it went away is delivered once the server answers") {
+  const WorkerRig rig;
+  for (int round = 0; round < 50; ++round) {
+    lab::Socket client = rig.connect();
+    client.send_all("logged and gone");
+    client.reset();
+    const lab::Received received = rig.listener.accept().receive_to_end();
+    INFO("round " << round);
+    REQUIRE(received.bytes == "logged and gone");
+    REQUIRE(received.end == lab::End::reset);
+  }
+}
+
 TEST_CASE("session: a server that does not answer in time is connect_timeout") {
   const DeafListener deaf;
   WorkerRig::Settings settings = forwarding_to(deaf.at());
@@ -215,6 +230,69 @@ TEST_CASE("session: a slow reader sees every byte before the reset") {
   const std::string all = first + rest.bytes;
   CHECK(compare(all, bytes.substr(0, all.size())) == kWhole);
   CHECK(rest.end == lab::End::reset);
+}
+
+TEST_CASE("session: a reset reaches a server that has stopped reading, behind what it had been sent") {
+  const WorkerRig rig;
+  auto session = rig.open_session();
+  const std::string bytes = lab::pattern(64'000'000);
+  const auto sent = in_background([&] { return session.client.send_all(bytes, 500ms); });
+  REQUIRE(eventually([&] { return is_done(sent); }));
+  session.client.reset();
+  const lab::Received received = session.server.receive_to_end();
+  CHECK(received.bytes.size() > 100'000);
+  CHECK(compare(received.bytes, bytes.substr(0, received.bytes.size())) == kWhole);
+  CHECK(received.end == lab::End::reset);
+  CHECK(rig.has_closed(CloseReason::client_reset));
+}
+
+TEST_CASE("session: resets from both sides at once end it once") {
+  const WorkerRig rig;
+  for (int round = 0; round < 50; ++round) {
+    auto session = rig.open_session();
+    session.client.send_all("a");
+    session.server.send_all("b");
+    session.client.reset();
+    session.server.reset();
+  }
+  REQUIRE(rig.has_live(0));
+  const auto& closed = rig.counters().closed;
+  CHECK(closed[static_cast<std::size_t>(CloseReason::client_reset)] +
+            closed[static_cast<std::size_t>(CloseReason::server_reset)] ==
+        50);
+}
+
+TEST_CASE("session: an end from one side and a reset from the other end it once, by a reset") {
+  const WorkerRig rig;
+  for (int round = 0; round < 50; ++round) {
+    auto session = rig.open_session();
+    REQUIRE(exchange(session));
+    session.server.shutdown_write();
+    session.client.reset();
+  }
+  REQUIRE(rig.has_live(0));
+  CHECK(rig.counters().closed[static_cast<std::size_t>(CloseReason::client_reset)] == 50);
+}
+
+TEST_CASE("session: a small limit of unsent bytes stalls nothing") {
+  for (const std::uint64_t limit : {4096UL, 131'072UL}) {
+    WorkerRig::Settings settings;
+    settings.client_leg.unsent_limit = Bytes{limit};
+    const WorkerRig rig{settings};
+    const auto session = rig.open_session();
+    const std::string bytes = lab::pattern(5'000'000);
+    const auto sent = in_background([&] { return session.server.send_all(bytes); });
+    INFO("unsent_limit " << limit);
+    CHECK(compare(session.client.receive_exactly(bytes.size()).bytes, bytes) == kWhole);
+  }
+}
+
+TEST_CASE("session: an urgent byte arrives as one") {
+  const WorkerRig rig;
+  const auto session = rig.open_session();
+  session.client.send_urgent('!');
+  REQUIRE(session.server.wait_for_urgent(5s));
+  CHECK(session.server.receive_some(1, 5s, MSG_OOB).bytes == "!");
 }
 
 }  // namespace headrace

@@ -70,6 +70,22 @@ TEST_CASE("worker: stopping twice is stopping") {
   CHECK(rig.counters().live == 0);
 }
 
+TEST_CASE("worker: stopping in the middle of transfers and of new connections stops") {
+  for (int round = 0; round < 10; ++round) {
+    WorkerRig rig;
+    const auto session = rig.open_session();
+    const std::string bytes = lab::pattern(4'000'000);
+    const auto sent = in_background([&] { return session.client.send_all(bytes, 5s); });
+    const auto received = in_background([&] { return session.server.receive_to_end(5s).end; });
+    std::vector<lab::Socket> others;
+    for (int i = 0; i < 10; ++i) others.push_back(rig.connect());
+    rig.worker.stop();
+    REQUIRE(rig.counters().live == 0);
+    REQUIRE(rig.budget.used() == 0);
+    REQUIRE(rig.admission.live() == 0);
+  }
+}
+
 TEST_CASE("worker: closed listeners refuse, live sessions go on") {
   WorkerRig rig;
   const auto session = rig.open_session();
