@@ -9,9 +9,20 @@
 #include "config/load.hpp"
 #include "deploy/net_apply.hpp"
 #include "policy/listener_class.hpp"
+#include "proxy/fd.hpp"
 #include "proxy/listening.hpp"
 
 namespace headrace {
+
+// The right to divert in this network namespace. One daemon has it at a time: a second would put its rules in
+// the place of the first one's, and take them out when it ends. Goes with the process, however that ends.
+class DiversionClaim {
+ public:
+  DiversionClaim();  // throws std::runtime_error when another process has it
+
+ private:
+  Fd socket_;
+};
 
 // The diversion of a running daemon: our own table in the packet filter, from when the listeners are ready
 // until the daemon stops. New flows are taken unless somebody has a reason against it; what is live goes on
@@ -24,7 +35,8 @@ class DiversionControl {
   explicit DiversionControl(bool ipv6) : ipv6_{ipv6} {}
   ~DiversionControl();  // takes it out
 
-  // Puts it in, or replaces what is there by another configuration, in one transaction.
+  // Claims the right to it at first. Puts it in, or replaces what is there by another configuration, in one
+  // transaction.
   void replace(std::shared_ptr<const Configuration> configuration, ListenerClasses classes, ClassPorts ports);
   // Sets or clears a reason against taking new flows. Throws when the packet filter refuses.
   void set(Reason reason, bool holds);
@@ -38,6 +50,7 @@ class DiversionControl {
   void put();
 
   bool ipv6_;
+  std::optional<DiversionClaim> claim_;
   bool present_ = false;
   unsigned reasons_ = 0;
   std::shared_ptr<const Configuration> configuration_;
