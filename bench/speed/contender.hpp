@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/lab/process.hpp"
+#include "bench/speed/speed_lab.hpp"
+
+namespace headrace::lab {
+
+// Who carries the traffic from the clients to the servers.
+enum class Carrier { direct, headrace_inline, headrace_forward, haproxy, nginx };
+
+struct Contender {
+  std::string id;  // in reports
+  std::string title;
+  Carrier carrier = Carrier::direct;
+  bool is_peer = false;  // of the proxies that headrace is measured against
+  // headrace: busy_poll; haproxy: its splice options, one a line; nginx: proxy_buffer_size. Empty: the
+  // default.
+  std::string setting = {};
+};
+
+// Where headrace's program is, or nothing when the contender cannot be had on this machine (the peers are
+// looked for in PATH and where Debian installs daemons).
+std::optional<std::filesystem::path> program_of(const Contender& contender,
+                                                const std::filesystem::path& headrace);
+
+// A contender at work in the middle of a lab: one worker, ready, idle. Its destructor stops it; what it
+// changed in the middle goes with the lab. Borrows the lab.
+class Running {
+ public:
+  // Throws std::runtime_error with what the program said when it doesn't get ready.
+  Running(const Contender& contender, const SpeedLab& lab, const std::filesystem::path& program);
+
+  // Where a client connects to reach the service of the server with this number (below kServers).
+  std::string echo(int server) const;
+  std::string bulk() const;
+  std::vector<pid_t> pids() const;  // of all its processes; none when direct
+
+ private:
+  std::string target(int server, int service, int listening) const;
+
+  const Contender& contender_;
+  std::optional<Process> process_;
+};
+
+// The files of each proxy as text. Pure.
+std::string haproxy_configuration(const Contender& contender);
+std::string nginx_configuration(const Contender& contender, const std::string& directory);
+std::string headrace_configuration(const Contender& contender, const std::string& directory);
+std::string headrace_policies();
+
+}  // namespace headrace::lab

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+// What a scenario found, as values: samples by row, metric and contender; the ratios and verdicts follow from
+// them. Rendering is in report_text.cpp and report_json.cpp. Pure.
+namespace headrace::lab {
+
+enum class Better { higher, lower };
+// What may be told of a metric: times and rates only as ratios (this machine is not yours), counts and sizes
+// as they are.
+enum class Kind { time, count };
+
+struct Metric {
+  std::string id, title, unit;
+  Better better = Better::lower;
+  Kind kind = Kind::time;
+};
+
+using Samples = std::vector<double>;  // one a turn, in the order of the turns
+
+struct MetricReport {
+  Metric metric;
+  std::map<std::string, Samples> by_contender;
+};
+
+struct RowReport {
+  std::string id, title;
+  std::vector<MetricReport> metrics;
+};
+
+// "The ratio of `contender` to `against` is at least (at most) `limit`." `against`: a contender,
+// kBetterPeer, or empty for the median itself.
+struct Bar {
+  enum class Side { at_least, at_most };
+  std::string row, metric, contender, against;
+  Side side = Side::at_most;
+  double limit = 0;
+};
+inline constexpr const char* kBetterPeer = "better peer";
+
+struct ReportedContender {
+  std::string id, title;
+  bool is_peer = false;
+};
+
+struct ScenarioReport {
+  std::string name;
+  std::vector<std::string> conditions;  // one sentence each
+  int turns = 0;
+  double load_before = 0, load_after = 0;  // of the machine, by /proc/loadavg
+  bool judged = true;                      // false: too few turns to hold bars against
+  std::vector<ReportedContender> contenders;
+  std::vector<ReportedContender> missing;  // could not be had here
+  std::vector<RowReport> rows;
+  std::vector<Bar> bars;
+};
+
+std::optional<double> median(const Samples& samples);
+// The median over the turns of what one has against what the other has in the same turn.
+std::optional<double> paired_ratio(const MetricReport& metric, const std::string& contender,
+                                   const std::string& against);
+std::string better_peer(const ScenarioReport& report,
+                        const MetricReport& metric);  // empty when there is none
+const MetricReport* find(const ScenarioReport& report, const std::string& row, const std::string& metric);
+
+struct Verdict {
+  std::optional<double> value;  // nothing: one of both is missing
+  bool reached = false;
+};
+Verdict judge(const ScenarioReport& report, const Bar& bar);
+
+std::string as_text(const ScenarioReport& report);
+std::string as_json(const std::vector<ScenarioReport>& reports);  // documented in bench/README.md
+
+}  // namespace headrace::lab

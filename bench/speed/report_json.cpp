@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <nlohmann/json.hpp>
+
+#include "bench/speed/report.hpp"
+
+namespace headrace::lab {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json or_null(std::optional<double> value) { return value ? Json(*value) : Json(); }
+
+Json contenders(const std::vector<ReportedContender>& list) {
+  Json out = Json::array();
+  for (const ReportedContender& one : list)
+    out.push_back({{"id", one.id}, {"title", one.title}, {"peer", one.is_peer}});
+  return out;
+}
+
+Json metric_json(const ScenarioReport& report, const MetricReport& metric) {
+  const std::string peer = better_peer(report, metric);
+  Json out{{"id", metric.metric.id},
+           {"title", metric.metric.title},
+           {"unit", metric.metric.unit},
+           {"better", metric.metric.better == Better::higher ? "higher" : "lower"},
+           {"better_peer", peer.empty() ? Json() : Json(peer)}};
+  for (const auto& [contender, samples] : metric.by_contender) {
+    out["contenders"][contender] = {{"median", or_null(median(samples))},
+                                    {"ratio", or_null(paired_ratio(metric, contender, peer))},
+                                    {"samples", samples}};
+  }
+  return out;
+}
+
+Json bar_json(const ScenarioReport& report, const Bar& bar) {
+  const Verdict verdict = judge(report, bar);
+  const bool can_tell = verdict.value && report.judged;
+  return {{"row", bar.row},
+          {"metric", bar.metric},
+          {"contender", bar.contender},
+          {"against", bar.against.empty() ? Json() : Json(bar.against)},
+          {"bound", bar.side == Bar::Side::at_least ? "at least" : "at most"},
+          {"limit", bar.limit},
+          {"value", or_null(verdict.value)},
+          {"reached", can_tell ? Json(verdict.reached) : Json()}};
+}
+
+Json scenario_json(const ScenarioReport& report) {
+  Json out{{"name", report.name},
+           {"turns", report.turns},
+           {"conditions", report.conditions},
+           {"load", {report.load_before, report.load_after}},
+           {"contenders", contenders(report.contenders)},
+           {"missing", contenders(report.missing)},
+           {"rows", Json::array()},
+           {"bars", Json::array()}};
+  for (const RowReport& row : report.rows) {
+    Json metrics = Json::array();
+    for (const MetricReport& metric : row.metrics) metrics.push_back(metric_json(report, metric));
+    out["rows"].push_back({{"id", row.id}, {"title", row.title}, {"metrics", std::move(metrics)}});
+  }
+  for (const Bar& bar : report.bars) out["bars"].push_back(bar_json(report, bar));
+  return out;
+}
+
+}  // namespace
+
+std::string as_json(const std::vector<ScenarioReport>& reports) {
+  Json out{{"version", 1}, {"scenarios", Json::array()}};
+  for (const ScenarioReport& report : reports) out["scenarios"].push_back(scenario_json(report));
+  return out.dump(2) + "\n";
+}
+
+}  // namespace headrace::lab

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bench/speed/report.hpp"
+
+namespace headrace::lab {
+
+struct ScenarioRequest {
+  bool quick = false;
+  std::vector<std::string> rows;   // only these; empty: all
+  std::filesystem::path headrace;  // the program
+};
+
+// One row of scenarios.md: makes its own labs, measures every contender, leaves nothing behind. Progress goes
+// to stderr. Throws when something fails; a contender that cannot be had is no failure.
+struct Scenario {
+  const char* name;
+  const char* says;
+  ScenarioReport (*run)(const ScenarioRequest&);
+};
+
+// A new scenario is one file, one declaration here and one row in scenarios.cpp.
+ScenarioReport run_lan(const ScenarioRequest& request);
+
+std::span<const Scenario> scenarios();
+
+}  // namespace headrace::lab

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "bench/speed/contender.hpp"
+#include "bench/speed/report.hpp"
+#include "bench/speed/scenario.hpp"
+
+namespace headrace::lab {
+
+// What a row's measurement is given: a lab of its own with one contender running in it and nobody else.
+struct Turn {
+  const SpeedLab& lab;
+  const Running& contender;
+  bool quick = false;
+};
+
+// A row of a scenario: what is measured, of whom, and how. `measure` returns one number a metric, in order.
+struct Row {
+  std::string id, title;
+  std::vector<Metric> metrics;
+  std::vector<std::string> contenders;  // ids
+  std::string congestion;
+  std::function<std::vector<double>(const Turn&)> measure;
+  int turns = 0;  // 0: as many as the scenario has; counts need fewer than times
+};
+
+struct AvailableContender {
+  Contender contender;
+  std::filesystem::path program;
+};
+
+// Measures the row with each contender in turn, and again, so that whatever else the machine does meets all
+// of them alike; every other round goes backwards. Every turn has a fresh lab: no connection, port or
+// conntrack entry of the turn before is left.
+RowReport take_turns(const Row& row, const std::vector<AvailableContender>& contenders, int turns,
+                     bool quick);
+
+}  // namespace headrace::lab

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <vector>
+
+// What processes use and where they run, from /proc.
+namespace headrace::lab {
+
+std::vector<pid_t> with_children(pid_t pid);
+
+// User and system time (/proc/PID/stat), all threads, in steps of 10 ms. Soft interrupts count for whom they
+// interrupt: mostly the sender whose packet they deliver, but not what ksoftirqd or the ends run.
+double cpu_seconds(const std::vector<pid_t>& pids);
+std::int64_t resident_bytes(const std::vector<pid_t>& pids);  // /proc/PID/statm
+
+// The proxy gets one CPU and both ends the other. Does nothing where there is one CPU only.
+inline constexpr int kProxyCpu = 0, kEndsCpu = 1;
+void pin(const std::vector<pid_t>& pids, int cpu);  // with all their threads
+void pin_this_thread(int cpu);
+
+// Lets the calling thread run on one CPU as long as it lives.
+class PinnedHere {
+ public:
+  explicit PinnedHere(int cpu);
+  PinnedHere(PinnedHere&&) = delete;
+  ~PinnedHere();
+};
+
+double load_average();  // over the last minute
+
+}  // namespace headrace::lab
