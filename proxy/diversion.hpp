@@ -9,20 +9,10 @@
 #include "config/load.hpp"
 #include "deploy/net_apply.hpp"
 #include "policy/listener_class.hpp"
-#include "proxy/fd.hpp"
+#include "proxy/diversion_claim.hpp"
 #include "proxy/listening.hpp"
 
 namespace headrace {
-
-// The right to divert in this network namespace. One daemon has it at a time: a second would put its rules in
-// the place of the first one's, and take them out when it ends. Goes with the process, however that ends.
-class DiversionClaim {
- public:
-  DiversionClaim();  // throws std::runtime_error when another process has it
-
- private:
-  Fd socket_;
-};
 
 // The diversion of a running daemon: our own table in the packet filter, from when the listeners are ready
 // until the daemon stops. New flows are taken unless somebody has a reason against it; what is live goes on

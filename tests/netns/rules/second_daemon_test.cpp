@@ -29,10 +29,12 @@ TEST_CASE("rules: a second daemon in the same network refuses to start and harms
   settings.net_up = false;
   settings.start = false;
   const Daemon other{lab, settings};
-  const auto outcome = other.try_command({"run"});
-  INFO(outcome.output);
-  CHECK(outcome.status == 1);
-  CHECK(outcome.output.find("another headrace intercepts") != std::string::npos);
+  for (int attempt = 0; attempt < 4; ++attempt) {  // as a service manager would
+    const auto outcome = other.try_command({"run"});
+    INFO(outcome.output);
+    CHECK(outcome.status == 1);
+    CHECK(outcome.output.find("another headrace intercepts") != std::string::npos);
+  }
   CHECK(speaks(live));
   CHECK(way_of_new_flows(lab, listeners) == "through");
 }
