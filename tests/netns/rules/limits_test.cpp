@@ -54,7 +54,7 @@ TEST_CASE("limits: with overload = refuse a flow too many is reset and counted")
   CHECK(daemon.status()["overload"] == false);
 
   sessions.pop_back();
-  REQUIRE(daemon.logged("closed=", 1));
+  REQUIRE(eventually([&] { return daemon.status()["sessions"] == 3; }));
   CHECK(open(lab, listeners, 1).size() == 1);
 }
 
