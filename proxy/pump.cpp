@@ -120,13 +120,17 @@ void Pump::send_now(WorkerResources& resources, const std::byte* data, std::size
   const bool wait = settings_.cork.mode == Cork::Mode::hold && !mark;
   const bool batch = (more && settings_.cork.mode != Cork::Mode::off) || wait;
   const int flags = MSG_NOSIGNAL | (mark ? MSG_OOB : 0) | (batch ? MSG_MORE : 0);
-  if (wait && hold_until_ == Instant::max()) hold_until_ = resources.now + settings_.cork.time;
+  if (wait && hold_until_ == Instant::max()) {
+    hold_until_ = resources.now + settings_.cork.time;
+    cork(to_.socket);  // MSG_MORE holds only until the next ACK
+  }
   burst_is_held_ = batch;
   ssize_t sent = ::send(to_.socket.get(), data, size, flags);
   if (sent < 0) {
     if (errno != EAGAIN) return destination_failed(errno);
     sent = 0;
   }
+  if (mark && hold_until_ != Instant::max()) push_burst();
   const auto taken = static_cast<std::size_t>(sent);
   if (taken < size) hold(resources, data + taken, size - taken, mark);
 }

@@ -267,6 +267,8 @@ std::vector<RefusedCall> probe(const LegTreatment& treatment, Family family) {
 
 void acknowledge_now(const Fd& socket) { set_flag(socket, IPPROTO_TCP, TCP_QUICKACK, 1); }
 
+void cork(const Fd& socket) { set_flag(socket, IPPROTO_TCP, TCP_CORK, 1); }
+
 // Clearing TCP_CORK pushes what MSG_MORE held back, whether or not the socket was corked (tcp(7)).
 void push(const Fd& socket) { set_flag(socket, IPPROTO_TCP, TCP_CORK, 0); }
 

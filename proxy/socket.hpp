@@ -84,7 +84,8 @@ std::vector<RefusedCall> probe(const LegTreatment& treatment, Family family);
 
 // One setsockopt each; errors don't matter (the next read or write tells).
 void acknowledge_now(const Fd& socket);  // TCP_QUICKACK: sends a delayed ACK and leaves delayed-ACK mode
-void push(const Fd& socket);             // sends what MSG_MORE held back
+void cork(const Fd& socket);  // holds partial segments back until push(), the kernel's 200 ms at most
+void push(const Fd& socket);  // sends what MSG_MORE or cork() held back
 void close_in_order(const Fd& socket);   // takes linger 0 off: close() will end the stream, not cut it
 Result<bool> finish_writing(const Fd& socket);  // FIN
 

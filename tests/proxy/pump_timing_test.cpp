@@ -55,16 +55,27 @@ std::chrono::nanoseconds fastest_transfer(RelayRig& rig, std::size_t size) {
 }  // namespace
 
 TEST_CASE("pump: the last partial segment of a burst is never held back") {
+  // Above the memory ceiling reads are shorter than a loopback segment: nothing is in flight whose ACK would
+  // push what MSG_MORE held, and a burst that was left there waits the kernel's 200 ms.
+  RelayRig::Settings settings;
+  settings.memory = 0;
+  RelayRig rig{settings};
+  for (const std::size_t reads : {1UL, 2UL, 3UL, 15UL, 16UL, 17UL}) {
+    for (const std::size_t more : {0UL, 1UL, 100UL}) {
+      INFO(reads << " reads and " << more << " bytes");
+      CHECK(fastest_transfer(rig, reads * kFrugalReadSize + more) < 40ms);
+    }
+  }
+}
+
+TEST_CASE("pump: large bursts take no time, copied or spliced") {
   for (const std::size_t pipes : {0UL, 8UL}) {
     RelayRig::Settings settings;
     settings.pipes = pipes;
     RelayRig rig{settings};
-    rig.carry_to_client(lab::pattern(4'000'000));  // widens the windows
-    for (const std::size_t reads : {1UL, 2UL, 3UL, 4UL, 5UL, 16UL}) {
-      for (const std::size_t more : {0UL, 1UL, 100UL}) {
-        INFO(reads << " reads and " << more << " bytes, " << pipes << " pipes");
-        CHECK(fastest_transfer(rig, reads * kReadSize + more) < 40ms);  // the kernel's own patience: 200 ms
-      }
+    for (const std::size_t reads : {1UL, 2UL, 5UL, 16UL, 20UL}) {
+      INFO(reads << " reads, " << pipes << " pipes");
+      CHECK(fastest_transfer(rig, reads * kReadSize + 1) < 40ms);
     }
   }
 }
@@ -79,6 +90,19 @@ TEST_CASE("pump: a held end of burst waits as long as the policy says") {
   CHECK(rig.server.unread() == 0);
   rig.relay.tick(deadline);
   CHECK(rig.server.receive_exactly(4, 150ms).bytes == "held");
+}
+
+TEST_CASE("pump: an acknowledgement does not end a hold") {
+  RelayRig::Settings settings = with_hold(50ms);
+  settings.server.mss = 1000;
+  RelayRig rig{settings};
+  const std::string bytes = lab::pattern(2500);  // full segments, which are acknowledged, and some
+  rig.client.send_all(bytes);
+  rig.settle();
+  CHECK(rig.server.unread() > 0);
+  CHECK(rig.server.unread() < bytes.size());
+  rig.relay.tick(rig.relay.next_deadline());
+  CHECK(rig.server.receive_exactly(bytes.size(), 150ms).end == lab::End::done);
 }
 
 TEST_CASE("pump: a hold counts from the first byte that waits") {
@@ -114,6 +138,17 @@ TEST_CASE("pump: an urgent byte does not wait for a hold") {
   rig.client.send_all("held");
   rig.client.send_urgent('!');
   rig.settle();
+  CHECK(rig.server.receive_exactly(4, 100ms).bytes == "held");
+}
+
+TEST_CASE("pump: an urgent byte ends a hold, and the next bytes are held again") {
+  RelayRig rig{with_hold(10s)};
+  rig.client.send_urgent('!');
+  rig.settle();
+  rig.client.send_all("held");
+  rig.settle();
+  CHECK(rig.relay.next_deadline() < Clock::now() + 11s);
+  rig.relay.tick(rig.relay.next_deadline());
   CHECK(rig.server.receive_exactly(4, 100ms).bytes == "held");
 }
 
