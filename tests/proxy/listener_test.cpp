@@ -25,7 +25,7 @@ TEST_CASE("listener: a connection made straight to a transparent listener is res
   WorkerRig::Settings settings;
   settings.origin = Origin::tproxy;
   const WorkerRig rig{settings};
-  CHECK(rig.connect().receive_to_end().end == lab::End::reset);
+  CHECK(rig.end_of_connection() == lab::End::reset);
   CHECK(rig.counters().refused_direct == 1);
   CHECK(rig.counters().accepted == 0);
 }

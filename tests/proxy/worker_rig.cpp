@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/proxy/worker_rig.hpp"
 
+#include <cerrno>
 #include <csignal>
 #include <stdexcept>
 #include <system_error>
@@ -59,6 +60,15 @@ WorkerRig::~WorkerRig() { worker.stop(); }
 WorkerRig::Session WorkerRig::open_session() const {
   lab::Socket client = connect();
   return {std::move(client), listener.accept()};
+}
+
+lab::End WorkerRig::end_of_connection() const {
+  try {
+    return connect().receive_to_end().end;
+  } catch (const std::system_error& error) {
+    if (error.code().value() == ECONNRESET) return lab::End::reset;
+    throw;
+  }
 }
 
 bool WorkerRig::has_closed(CloseReason reason, std::uint64_t times) const {

@@ -35,6 +35,8 @@ class WorkerRig {
   };
   Session open_session() const;
   lab::Socket connect() const { return lab::Socket::connect(print(at)); }
+  // How a connection ends that gets nothing to read. A reset may come before connect() has returned.
+  lab::End end_of_connection() const;
 
   Counters::Snapshot counters() const { return worker.snapshot(); }
   // Waits until that many sessions have ended for this reason.

@@ -107,7 +107,7 @@ TEST_CASE("worker: over the limit of all sessions a client is reset and counted"
   const WorkerRig rig{settings};
   const auto first = rig.open_session();
   const auto second = rig.open_session();
-  CHECK(rig.connect().receive_to_end().end == lab::End::reset);
+  CHECK(rig.end_of_connection() == lab::End::reset);
   CHECK(rig.counters().refused_limit == 1);
   CHECK(exchange(first));
 }
@@ -117,7 +117,7 @@ TEST_CASE("worker: over the limit of one client that client is reset and counted
   settings.limits.per_client = 1;
   const WorkerRig rig{settings};
   const auto first = rig.open_session();
-  CHECK(rig.connect().receive_to_end().end == lab::End::reset);
+  CHECK(rig.end_of_connection() == lab::End::reset);
   CHECK(rig.counters().refused_limit == 1);
 }
 
