@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <exception>
 #include <functional>
+#include <string>
+#include <vector>
 
 #include "config/load.hpp"
 #include "proxy/commands/commands.hpp"
@@ -18,6 +20,7 @@ struct Line {
   std::string file = kDefaultFile;
   std::string verb;
   std::string listen, to, client;
+  std::vector<std::string> probe;
   ForwardRequest forward;
   bool json = false;
   bool static_rules = false;
@@ -108,6 +111,24 @@ void add_policy_verbs(CLI::App& app, Line& line, std::function<int()>& action) {
   policies->callback([&] { action = [&] { return run_policies(line.file, line.json); }; });
 }
 
+void add_doctor(CLI::App& app, Line& line, std::function<int()>& action) {
+  CLI::App* doctor = add_verb(app, line, "doctor", "is this kernel, host and rule set able to do it?");
+  doctor->add_flag("--json", line.json, "as JSON");
+  doctor->add_option("--probe", line.probe, "follow one flow's routes both ways")
+      ->expected(2)
+      ->type_name("CLIENT TO");
+  doctor->callback([&] {
+    DoctorRequest request{{}, {}, line.json};
+    if (!line.probe.empty()) {
+      request.client = client_endpoint(line.probe[0]);
+      request.to = client_endpoint(line.probe[1]);
+      if (request.client->address.family() != request.to->address.family())
+        throw CLI::ValidationError{"--probe", "CLIENT and TO are of different families"};
+    }
+    action = [&line, request] { return run_doctor(line.file, request); };
+  });
+}
+
 void add_host_verbs(CLI::App& app, Line& line, std::function<int()>& action) {
   CLI::App* net = add_verb(app, line, "net",
                            "routes, rules, sysctls and the packet filter: print, install, remove, verify");
@@ -151,6 +172,7 @@ int main(int count, char** words) {
   add_forward(app, line, action);
   add_policy_verbs(app, line, action);
   add_host_verbs(app, line, action);
+  add_doctor(app, line, action);
   try {
     app.parse(count, words);
   } catch (const CLI::ParseError& error) {

@@ -23,6 +23,12 @@ struct ExplainRequest {
   bool json = false;
 };
 
+struct DoctorRequest {
+  std::optional<Endpoint> client;  // with `to`: follow one flow both ways
+  std::optional<Endpoint> to;      // port 0: any
+  bool json = false;
+};
+
 int run_daemon(const std::string& file);
 int run_forward(const ForwardRequest& request);
 int run_check(const std::string& file, bool json);
@@ -33,6 +39,7 @@ int run_bypass(const std::string& file, const std::string& verb);
 int run_status(const std::string& file, bool json);
 int run_reload(const std::string& file);
 int run_drain(const std::string& file);
+int run_doctor(const std::string& file, const DoctorRequest& request);
 int print_features();
 
 }  // namespace headrace

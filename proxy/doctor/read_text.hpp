@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "proxy/doctor/facts.hpp"
+
+// The text that ip, nft, iptables-save and /proc print, as facts. Pure; lines that aren't understood are
+// left out.
+namespace headrace::doctor {
+
+std::vector<std::string> lines_of(std::string_view text);
+std::vector<std::string> words_of(std::string_view text);
+// The word that follows `key`; empty when there is none.
+std::string word_after(const std::vector<std::string>& words, std::string_view key);
+
+std::vector<Interface> read_links(std::string_view text);                 // ip -o -d link show
+std::vector<IpRule> read_ip_rules(std::string_view text, Family family);  // ip -N rule show
+std::string read_route_device(std::string_view text);                     // ip route get
+std::size_t count_next_hops(std::string_view text);                       // ip route show default
+// nft -y -t list ruleset, without table inet headrace.
+std::vector<FilterChain> read_nft(std::string_view text);
+// iptables-save, without the chains HEADRACE_*; the jumps to them stay, as their place matters.
+std::vector<FilterChain> read_iptables(std::string_view text, std::string_view tool);
+// What iptables-nft made shows in both; iptables-save has it in the words that people wrote.
+std::vector<FilterChain> without_doubles(std::vector<FilterChain> nft,
+                                         const std::vector<FilterChain>& iptables);
+std::map<std::string, std::uint64_t> read_netstat(std::string_view text);  // the TcpExt pair of lines
+bool has_large_receive(std::string_view text);                             // ethtool -k
+Capabilities read_capabilities(std::string_view status);                   // /proc/self/status
+
+}  // namespace headrace::doctor
