@@ -66,6 +66,10 @@ void Session::start(const ServerLegSpec& server) {
   if (!leg) return connecting_failed(leg.error().code);
   other_port_ = leg->other_port;
   server_.socket = std::move(leg->socket);
+  // What the client has said already may go with the SYN. Without any of it the server may be the one to
+  // speak.
+  if (decision_->server_leg->settings.fast_open && unread(client_.socket) == 0)
+    if (const int code = send_waiting_syn(server_.socket); code != 0) return connecting_failed(code);
   if (!server_watch_.start(host_.loop(), server_.socket, *this, kServerLeg))
     return close(CloseReason::no_resources);
   schedule();
@@ -114,6 +118,7 @@ void Session::relay() noexcept {
 CloseReason Session::reason_of_broken_leg() const {
   if (client_.broken != 0)
     return is_time_out(client_.broken) ? CloseReason::client_timed_out : CloseReason::client_reset;
+  if (server_.broken == ECONNREFUSED) return CloseReason::server_refused;  // a fast-open SYN with data
   return is_time_out(server_.broken) ? CloseReason::server_timed_out : CloseReason::server_reset;
 }
 

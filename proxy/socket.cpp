@@ -242,6 +242,11 @@ Result<ServerLeg> start_connecting(const ServerLegSpec& spec, const FailedCall& 
   return ServerLeg{std::move(*socket), true};
 }
 
+int send_waiting_syn(const Fd& socket) {
+  if (::send(socket.get(), "", 0, MSG_NOSIGNAL) == 0) return 0;
+  return errno == EINPROGRESS || errno == EAGAIN ? 0 : errno;
+}
+
 int pending_error(const Fd& socket) {
   int code = 0;
   socklen_t length = sizeof code;

@@ -68,6 +68,9 @@ struct ServerLeg {
 };
 // Starts connecting. A clash of the 4-tuple falls back to another port of the same address.
 Result<ServerLeg> start_connecting(const ServerLegSpec& spec, const FailedCall& failed);
+// With fast open and a cookie, the SYN of a leg that started connecting waits for data. Makes it leave
+// without. 0, or the errno that ended the attempt.
+int send_waiting_syn(const Fd& socket);
 // SO_ERROR: 0, or the errno that ended the attempt to connect or the connection. Asking clears it, and then
 // recv() reports an end that never was: whoever asks latches the answer.
 int pending_error(const Fd& socket);
@@ -86,7 +89,7 @@ std::vector<RefusedCall> probe(const LegTreatment& treatment, Family family);
 void acknowledge_now(const Fd& socket);  // TCP_QUICKACK: sends a delayed ACK and leaves delayed-ACK mode
 void cork(const Fd& socket);  // holds partial segments back until push(), the kernel's 200 ms at most
 void push(const Fd& socket);  // sends what MSG_MORE or cork() held back
-void close_in_order(const Fd& socket);   // takes linger 0 off: close() will end the stream, not cut it
+void close_in_order(const Fd& socket);          // takes linger 0 off: close() will end the stream, not cut it
 Result<bool> finish_writing(const Fd& socket);  // FIN
 
 bool at_urgent_mark(const Fd& socket);            // SIOCATMARK
