@@ -17,6 +17,11 @@ namespace {
 // reads stay small gains nothing from it either.
 constexpr std::uint64_t kBulkThreshold = 256 * 1024;
 constexpr std::size_t kBulkRead = 16 * 1024;
+// Full segments stream in once a direction has moved this much without the other one speaking: more than an
+// answer of ten segments, and on a slow link, where each segment is a wake-up, long before bulk.
+constexpr std::uint64_t kStreamThreshold = 32 * 1024;
+// A wake-up that brought less than a segment of the smallest MSS in use (536 without options) ended a burst.
+constexpr std::uint64_t kFullSegment = 500;
 // Bulk is over when a wake-up brought less than this.
 constexpr std::uint64_t kBulkTrickle = 8 * 1024;
 // Reads in one run before other sessions get their turn.
@@ -220,9 +225,10 @@ void Pump::destination_failed(int code) {
 // Nothing more can be read now: the burst is over, its last bytes leave and its ACK with them.
 void Pump::source_drained(WorkerResources& resources) {
   const bool bulk = pipe_.has_value();
+  const bool streams = bulk || (streak_ >= kStreamThreshold && since_drained_ >= kFullSegment);
   if (burst_is_held_ && hold_until_ == Instant::max()) push_burst();
   if (since_drained_ > 0) {
-    if (settings_.quickack == QuickAck::always || (settings_.quickack == QuickAck::automatic && !bulk))
+    if (settings_.quickack == QuickAck::always || (settings_.quickack == QuickAck::automatic && !streams))
       acknowledge_now(from_.socket);
     else if (settings_.quickack == QuickAck::automatic)
       guard_until_ = resources.now + kAckGuard;
