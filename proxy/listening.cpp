@@ -48,6 +48,15 @@ std::uint16_t free_port(const Settings& settings, const std::vector<IpAddress>& 
   throw std::runtime_error{"listen: no free port in intercept.listener_ports " + print(range)};
 }
 
+// A wildcard listener is reached by every address of this host, and the wildcard means this host as well.
+bool leads_to_itself(const ForwardSettings& forward) {
+  const Endpoint& listen = forward.listen;
+  const Endpoint& to = forward.to;
+  if (listen == to) return true;
+  if (listen.port != to.port || listen.address.family() != to.address.family()) return false;
+  return (listen.address.is_unspecified() || to.address.is_unspecified()) && is_local_address(to.address);
+}
+
 std::size_t count_syn_recv(const char* table) {
   constexpr std::string_view kSynRecv = "03";
   std::ifstream file{table};
@@ -92,6 +101,9 @@ Listening open_class_listeners(const Settings& settings, const ListenerClasses& 
 void open_forward_listeners(const Settings& settings, std::size_t workers, const FailedCall& failed,
                             Listening& listening) {
   for (const ForwardSettings& forward : settings.forwards) {
+    if (leads_to_itself(forward))
+      throw std::runtime_error{"forward from " + print(forward.listen) + " to " + print(forward.to) +
+                               ": it would forward to itself"};
     if (!is_free(forward.listen, false))
       throw std::runtime_error{"listen at " + print(forward.listen) +
                                ": in use, or not an address of this host"};

@@ -65,8 +65,6 @@ void print_summary(const Counters::Snapshot& counters) {
 }  // namespace
 
 int run_forward(const ForwardRequest& request) {
-  if (request.listen == request.to)
-    throw std::runtime_error{"LISTEN and TO are the same: it would forward to itself"};
   Server server{configuration_for(request), {.admin = false, .drain_on_interrupt = false}};
   std::fprintf(
       stderr,
