@@ -52,6 +52,7 @@ void Listener::accept_all() noexcept {
 bool Listener::accept_next() {
   Result<Accepted> connection = accept_one(listener_.socket);
   if (connection) {
+    if (!spare_) spare_ = spare_descriptor();  // another worker had taken its number
     acceptor_.accepted(listener_.plan, std::move(*connection));
     return true;
   }
