@@ -24,6 +24,12 @@ std::optional<Bytes> bytes_of(const std::string& file) {
   return std::nullopt;
 }
 
+std::optional<bool> flag_of(const std::string& file) {
+  const auto number = bytes_of(file);
+  if (!number) return std::nullopt;
+  return number->count != 0;
+}
+
 KernelVersion running_kernel() {
   utsname names{};
   KernelVersion version;
@@ -44,6 +50,9 @@ Environment this_environment() {
   if (!congestion.empty()) here.default_congestion = congestion.front();
   here.receive_limit = bytes_of("/proc/sys/net/core/rmem_max");
   here.send_limit = bytes_of("/proc/sys/net/core/wmem_max");
+  here.timestamps = flag_of("/proc/sys/net/ipv4/tcp_timestamps");
+  here.sack = flag_of("/proc/sys/net/ipv4/tcp_sack");
+  here.slow_start_after_idle = flag_of("/proc/sys/net/ipv4/tcp_slow_start_after_idle");
   return here;
 }
 

@@ -17,6 +17,10 @@ struct Environment {
   std::string default_congestion;                // empty: not known
   std::optional<Bytes> receive_limit;            // net.core.rmem_max
   std::optional<Bytes> send_limit;               // net.core.wmem_max
+  std::string no_leg_storage;                 // why settings kept there (BPF) can't be had; empty: they can
+  std::optional<bool> timestamps;             // net.ipv4.tcp_timestamps
+  std::optional<bool> sack;                   // net.ipv4.tcp_sack
+  std::optional<bool> slow_start_after_idle;  // net.ipv4.tcp_slow_start_after_idle
 };
 
 // uname(2) and /proc/sys of this network namespace. What cannot be read stays unknown.

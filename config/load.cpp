@@ -103,6 +103,7 @@ void Loader::read_policies(Profiles& profiles) {
     policies.emplace_back(&file.source, reader.take_tables("policy"));
   }
   profiles.resolve();
+  if (draft_.settings.intercept.mode != InterceptMode::tproxy) profiles.no_stripping();
   PolicyReader reader{groups, profiles, draft_.settings.intercept.mode};
   for (const auto& [source, nodes] : policies) {
     for (const TomlNode* node : nodes) reader.read(*source, *node);
@@ -111,6 +112,7 @@ void Loader::read_policies(Profiles& profiles) {
 }
 
 void Loader::read_forwards(Profiles& profiles) {
+  profiles.no_stripping();
   for (ForwardDraft& forward : draft_.forwards) {
     const Place place{forward.settings.where.line, forward.settings.where.column};
     forward.settings.client_leg = profiles.leg(main_->source, forward.client_leg, Side::client, place);
@@ -127,6 +129,13 @@ void Loader::apply_kernel_settings() {
   };
   limit("net.core.rmem_max", environment_.receive_limit);
   limit("net.core.wmem_max", environment_.send_limit);
+  const auto flag = [&](const char* sysctl, std::optional<bool>& into) {
+    const auto found = draft_.settings.kernel.find(sysctl);
+    if (found != draft_.settings.kernel.end()) into = found->second != "0";
+  };
+  flag("net.ipv4.tcp_timestamps", environment_.timestamps);
+  flag("net.ipv4.tcp_sack", environment_.sack);
+  flag("net.ipv4.tcp_slow_start_after_idle", environment_.slow_start_after_idle);
 }
 
 Configuration Loader::finish() {
@@ -199,6 +208,13 @@ Configuration load_configuration(const std::string& file, const Environment& env
 
 Configuration load_configuration(const std::string& file) {
   return load_configuration(file, this_environment());
+}
+
+Settings salvage_settings(const std::string& file) {
+  Loader loader{this_environment()};
+  const auto text = read_config_file(file);
+  if (const auto* good = std::get_if<std::string>(&text)) loader.add_main(file, *good);
+  return loader.draft().settings;
 }
 
 Configuration load_configuration_text(const std::vector<ConfigText>& texts, const Environment& environment) {

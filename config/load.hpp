@@ -48,8 +48,12 @@ struct Configuration {
 Configuration load_configuration(const std::string& file);
 Configuration load_configuration(const std::string& file, const Environment& environment);
 
-// The same from text: the first is headrace.toml (its policy_files is not followed), the others are policy
-// files in their order. For tests and fuzzing.
+// The daemon's settings from as much of `file` as can be understood, defaults for the rest: for the commands
+// that take headrace out of the path or ask it something. They must not wait until a policy is mended.
+Settings salvage_settings(const std::string& file);
+
+// load_configuration from text: the first is headrace.toml (its policy_files is not followed), the others are
+// policy files in their order. For tests and fuzzing.
 struct ConfigText {
   std::string file;
   std::string text;

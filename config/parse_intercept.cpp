@@ -100,10 +100,9 @@ Parsed<MarkAndMask> parse_mark(std::string_view text) {
   const std::uint32_t lowest = both.mask & (~both.mask + 1);
   const std::uint64_t run = std::uint64_t{both.mask} / lowest + 1;
   if ((run & (run - 1)) != 0) return bad("has a mask with gaps");
-  // The next value is the server leg's.
-  if ((both.server_mark() & both.mask) != both.server_mark() || both.server_mark() == 0) {
-    return bad("leaves no next value under its mask");
-  }
+  // The next four values are the server legs'; sums that leave the mask wrap around or touch other bits.
+  const std::uint32_t last = both.last_server_mark();
+  if ((last & both.mask) != last || last < both.mark) return bad("leaves no four next values under its mask");
   return both;
 }
 

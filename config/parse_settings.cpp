@@ -76,8 +76,11 @@ void parse_admin(const Source& source, const TomlTable& table, AdminSettings& in
   TableReader reader{source, table, "admin."};
   reader.parsed("socket", parse_socket_path, into.socket, "an absolute path");
   reader.parsed("state_directory", parse_absolute_path, into.state_directory, "an absolute path");
-  reader.parsed_or("metrics", "off", parse_endpoint, into.metrics,
-                   R"("off" or an endpoint like "127.0.0.1:9640")");
+  if (const TomlNode* metrics = reader.take("metrics")) {
+    const auto* word = std::get_if<std::string>(&metrics->value);
+    if (word == nullptr || *word != "off")
+      reader.error(*metrics, "metrics", R"(this build serves no metrics ("off"))");
+  }
 }
 
 void parse_log(const Source& source, const TomlTable& table, LogSettings& into) {

@@ -38,6 +38,9 @@ class Profiles {
   SharedTreatment leg(const Source& source, const TomlNode* value, Side side, Place where);
 
   std::map<std::string, Profile> settings() const;
+  // Only of tproxy sessions can the packet filter take options out of SYNs: legs made from now on are
+  // others'.
+  void no_stripping() { strips_ = false; }
   // Takes what shipped profiles lose here as warnings, of those in use or of all.
   void warn_of_losses(std::vector<Problem>& warnings, bool all) const;
 
@@ -64,12 +67,17 @@ class Profiles {
                    std::optional<Side> side);
   void assign_shipped(const Source& source, const std::string& name, const TomlTable& table);
   Named* find(const Source& source, Place place, const std::string& name);
+  bool fits(const Source& source, Place place, const Profile& settings, Side side) const;
+  void warn_of_idle_restart(const Source& source, Place place, const std::string& name);
   SharedTreatment named_leg(const Source& source, Place place, const std::string& name, Side side);
   SharedTreatment inline_leg(const Source& source, const TomlNode& value, const TomlTable& table, Side side);
   void warn_of_bbr(const Source& source, Place place, const std::string& name, const Named& named,
                    const Profile& settings);
 
+  void warn_of_stripping(const Source& source, Place place, const Profile& settings);
+
   LegLimits limits_;
+  bool strips_ = true;
   std::map<std::string, Named> named_;
   std::map<std::string, Named> replaced_;  // shipped ones that the user defined anew
   std::map<std::string, Draft> drafts_;

@@ -44,8 +44,13 @@ std::string how(const Mechanism& mechanism) {
       return "client leg " + option(sides.client) + ", server leg " + option(sides.server);
     }
     std::string operator()(InRelay) const { return "by the relay itself"; }
-    std::string operator()(const NotInThisBuild& missing) const {
-      return "not in this build: " + std::string{missing.loss};
+    std::string operator()(const InStorage&) const {
+      return "by a BPF program when the connection is established (needs CAP_BPF; without it a shipped "
+             "profile does without)";
+    }
+    std::string operator()(const Stripped& stripped) const {
+      return "the packet filter takes the option `" + std::string{stripped.option} +
+             "` out of the leg's SYN (not for `[[forward]]`)";
     }
   };
   return std::visit(Render{}, mechanism);

@@ -32,8 +32,15 @@ struct Exemption {
 struct MarkAndMask {
   std::uint32_t mark = 0x00480000;
   std::uint32_t mask = 0x00ff0000;
-  // Every server leg carries the next value under the same mask.
-  std::uint32_t server_mark() const { return mark + (mask & (~mask + 1)); }
+  // Server legs carry one of the next four values under the mask: as they are, or with options that the
+  // packet filter takes out of their SYN.
+  std::uint32_t step() const { return mask & (~mask + 1); }
+  std::uint32_t server_mark(const Profile& leg = {}) const {
+    const bool timestamps = leg.timestamps.value_or(true);
+    const bool sack = leg.sack.value_or(true);
+    return mark + step() * (1U + (timestamps ? 0U : 1U) + (sack ? 0U : 2U));
+  }
+  std::uint32_t last_server_mark() const { return mark + step() * 4; }
   bool operator==(const MarkAndMask&) const = default;
 };
 
@@ -85,7 +92,6 @@ struct AdminSettings {
   std::string socket = "/run/headrace/admin.sock";
   std::string state_directory =
       "/var/lib/headrace";  // key admin.state_directory: what survives a restart (bypass)
-  std::optional<Endpoint> metrics = Endpoint{IpAddress::v4({127, 0, 0, 1}), 9640};  // empty: "off"
   bool operator==(const AdminSettings&) const = default;
 };
 

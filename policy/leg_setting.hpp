@@ -58,13 +58,19 @@ struct PerSide {
 };
 
 struct InRelay {};  // read by proxy/pump through PumpSettings
-// Needs more than a socket option and is not built yet: an error where the user wrote it, a warning in
-// a shipped profile. `loss` says what is lost.
-struct NotInThisBuild {
+
+// Written into the socket's BPF storage (proxy/leg_storage), from where the kernel takes it when the
+// connection is established. `loss` says what is lost where there is no BPF.
+struct InStorage {
   std::string_view loss;
 };
 
-using Mechanism = std::variant<SocketOption, PerSide, InRelay, NotInThisBuild>;
+// Offered by the kernel unless the packet filter takes it out of this leg's SYN (deploy/).
+struct Stripped {
+  std::string_view option;  // as nft names it: `reset tcp option NAME`
+};
+
+using Mechanism = std::variant<SocketOption, PerSide, InRelay, InStorage, Stripped>;
 
 struct KernelVersion {
   unsigned major = 0;
@@ -111,8 +117,8 @@ std::string accepted(const LegSetting& setting);
 // True when the field holds the kernel's own behaviour, so that nothing needs to be done for it.
 bool is_kernel_default(const Profile& profile, const LegSetting& setting);
 
-// What is lost because this build cannot do the value that the field holds; empty when it can.
-std::string_view missing_from_build(const Profile& profile, const LegSetting& setting);
+// Why the value that the field holds can't be had on this side's leg, whatever the host; empty when it can.
+std::string_view wrong_side(const Profile& profile, const LegSetting& setting, Side side);
 // Puts the field back to what a Profile starts with.
 void reset(Profile& profile, const LegSetting& setting);
 

@@ -7,13 +7,13 @@ namespace headrace {
 
 std::string handshake_key(const Profile& profile) {
   std::string key;
-  // IPv4's calls stand for both families: a class has a listener in each, and a setting makes a call in
-  // both or in neither.
-  for (const SocketCall& call : socket_calls(profile, Side::client, Phase::handshake, Family::ipv4)) {
+  for (const LegSetting& setting : leg_settings()) {
+    if (setting.phase != Phase::handshake || is_kernel_default(profile, setting)) continue;
+    if (!wrong_side(profile, setting, Side::client).empty()) continue;  // a shipped profile on the other leg
     if (!key.empty()) key += ' ';
-    std::string value = print_value(profile, *find_leg_setting(call.key));
+    std::string value = print_value(profile, setting);
     std::erase(value, '"');
-    key.append(call.key).append("=").append(value);
+    key.append(setting.key).append("=").append(value);
   }
   return key;
 }

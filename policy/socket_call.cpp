@@ -70,8 +70,6 @@ SocketCall make_call(const Profile& profile, const LegSetting& setting, const So
           std::visit([&](auto field) { return encode(profile.*field, option); }, setting.field), setting.key};
 }
 
-constexpr std::string_view kMirrorLoss = "the server hears this host's own segment size, not the client's";
-
 bool is_mirror(const Mss& value) { return value.mode == Mss::Mode::mirror; }
 template <class T>
 bool is_mirror(const T&) {
@@ -85,11 +83,13 @@ bool is_kernel_default(const Profile& profile, const LegSetting& setting) {
   return std::visit([&](auto field) { return left_alone(profile.*field); }, setting.field);
 }
 
-std::string_view missing_from_build(const Profile& profile, const LegSetting& setting) {
-  if (is_kernel_default(profile, setting)) return {};
-  if (std::visit([&](auto field) { return is_mirror(profile.*field); }, setting.field)) return kMirrorLoss;
-  const auto* missing = std::get_if<NotInThisBuild>(&setting.how);
-  return missing == nullptr ? std::string_view{} : missing->loss;
+std::string_view wrong_side(const Profile& profile, const LegSetting& setting, Side side) {
+  if (side == Side::server || is_kernel_default(profile, setting)) return {};
+  if (std::visit([&](auto field) { return is_mirror(profile.*field); }, setting.field))
+    return "\"mirror\" is for the server leg: the client's SYN-ACK leaves before the server's is known";
+  if (setting.key == "initial_receive_window")
+    return "it is for the server leg: for an accepted connection the kernel asks before there is a socket";
+  return {};
 }
 
 std::vector<SocketCall> socket_calls(const Profile& profile, Side side, Phase phase, Family family) {
@@ -97,7 +97,8 @@ std::vector<SocketCall> socket_calls(const Profile& profile, Side side, Phase ph
   for (const LegSetting& setting : leg_settings()) {
     const SocketOption* option = option_of(setting, side);
     if (setting.phase != phase || option == nullptr || is_kernel_default(profile, setting)) continue;
-    if (!missing_from_build(profile, setting).empty()) continue;
+    // Announced per connection, as the client's SYN says (proxy/socket).
+    if (std::visit([&](auto field) { return is_mirror(profile.*field); }, setting.field)) continue;
     calls.push_back(make_call(profile, setting, *option, family));
   }
   return calls;

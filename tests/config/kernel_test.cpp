@@ -48,8 +48,10 @@ TEST_CASE("kernel: an unknown list of congestion controls refuses none") {
 }
 
 TEST_CASE("kernel: what a shipped profile loses is told only by whoever uses it") {
-  const auto mentions = [](const std::string& policies, const std::string& profile) {
-    for (const auto& warning : warnings_of("# none\n", policies)) {
+  Environment without = new_kernel();
+  without.no_leg_storage = "no BPF here";
+  const auto mentions = [&](const std::string& policies, const std::string& profile) {
+    for (const auto& warning : warnings_of("# none\n", policies, without)) {
       if (warning.find("profile \"" + profile + "\"") != warning.npos) return true;
     }
     return false;
@@ -66,4 +68,35 @@ TEST_CASE("kernel: this host's environment is known") {
   CHECK(here.kernel >= KernelVersion{3, 0});
   CHECK_FALSE(here.congestion_controls.empty());
   CHECK_FALSE(here.default_congestion.empty());
+}
+
+TEST_CASE("kernel: a window that only BPF can set is an error of the user's where there is none") {
+  Environment without = new_kernel();
+  without.no_leg_storage = "no BPF here";
+  const std::string profile = "[profile.x]\ninitial_window = 60\n";
+  CHECK(problems_of("# main\n", profile).empty());
+  const auto problems = problems_of("# main\n", profile, without);
+  REQUIRE(problems.size() == 1);
+  CHECK(problems[0].find("2:18: initial_window: 60 cannot be had: no BPF here") != std::string::npos);
+}
+
+TEST_CASE("kernel: timestamps can't be asked for where the namespace has them off") {
+  Environment off = new_kernel();
+  off.timestamps = false;
+  const std::string profile = "[profile.x]\ntimestamps = true\n";
+  CHECK(problems_of("# main\n", profile).empty());
+  CHECK(problems_of("# main\n", profile, off).size() == 1);
+  CHECK(problems_of("[kernel]\ntimestamps = true\n", profile, off).empty());
+}
+
+TEST_CASE("kernel: bursts and the idle restart together are warned of, unless [kernel] turns it off") {
+  Environment restarts = new_kernel();
+  restarts.slow_start_after_idle = true;
+  const auto warned = [&](const std::string& main) {
+    for (const std::string& warning : warnings_of(main, policy(""), restarts))
+      if (warning.find("tcp_slow_start_after_idle") != std::string::npos) return true;
+    return false;
+  };
+  CHECK(warned("# main\n"));
+  CHECK_FALSE(warned("[kernel]\nslow_start_after_idle = false\n"));
 }

