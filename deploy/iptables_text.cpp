@@ -123,16 +123,18 @@ void add_new_flows(Section& section, const DiversionPlan& plan) {
 
 // There is no match on a socket's mark: the packet borrows it for as long as the chain takes. First in the
 // table, so that a mark which another rule of it sets afterwards stays.
-Section zones(const InterceptSettings& intercept) {
+Section zones(const DiversionPlan& plan) {
+  const InterceptSettings& intercept = plan.settings.intercept;
   Section section;
-  const std::string is_server_leg =
-      " -m mark --mark " + masked(intercept.mark.server_mark(), intercept.mark.mask);
-  const std::string to_zone = is_server_leg + " -j CT --zone " + std::to_string(intercept.table);
   section.chain("ZONE_IN");
   section.chain("ZONE_OUT");
-  section.add("ZONE_IN", to_zone);
+  for (const std::uint32_t mark : server_marks(plan).all) {
+    const std::string to_zone = " -m mark --mark " + masked(mark, intercept.mark.mask) + " -j CT --zone " +
+                                std::to_string(intercept.table);
+    section.add("ZONE_IN", to_zone);
+    section.add("ZONE_OUT", to_zone);
+  }
   section.add("ZONE_IN", " -j MARK --set-xmark " + masked(0, UINT32_MAX));
-  section.add("ZONE_OUT", to_zone);
   section.hook("-I PREROUTING 1 -m socket --restore-skmark -j HEADRACE_ZONE_IN");
   section.hook("-I OUTPUT 1 -j HEADRACE_ZONE_OUT");
   return section;
@@ -160,6 +162,23 @@ Section divert(const DiversionPlan& plan, Family family) {
   return section;
 }
 
+// As in the nft form: out of the SYN, so that the other end never sees the option.
+std::string strip(const std::string& option) {
+  return " -p tcp --tcp-flags SYN,ACK SYN -j TCPOPTSTRIP --strip-options " + option;
+}
+
+void add_strips(Section& section, const DiversionPlan& plan) {
+  const ServerMarks marks = server_marks(plan);
+  const std::uint32_t mask = plan.settings.intercept.mark.mask;
+  if (marks.without_timestamps.empty() && marks.without_sack.empty()) return;
+  section.chain("STRIP");
+  for (const std::uint32_t mark : marks.without_timestamps)
+    section.add("STRIP", " -m mark --mark " + masked(mark, mask) + strip("timestamp"));
+  for (const std::uint32_t mark : marks.without_sack)
+    section.add("STRIP", " -m mark --mark " + masked(mark, mask) + strip("sack-permitted"));
+  section.hook("-A OUTPUT -j HEADRACE_STRIP");
+}
+
 void add_classes(Section& section, const DiversionPlan& plan, Family family) {
   const InterceptSettings& intercept = plan.settings.intercept;
   const std::string mark = masked(intercept.mark.mark, intercept.mark.mask);
@@ -171,6 +190,9 @@ void add_classes(Section& section, const DiversionPlan& plan, Family family) {
       section.add(name, " -p tcp -j REDIRECT --to-ports " + port);
       continue;
     }
+    const Profile& leg = plan.classes.classes[i].handshake;
+    if (!leg.timestamps.value_or(true)) section.add(name, strip("timestamp"));
+    if (!leg.sack.value_or(true)) section.add(name, strip("sack-permitted"));
     section.add(name, " -p tcp -j CONNMARK --set-xmark " + mark);
     section.add(name, " -p tcp -j TPROXY --on-port " + port + " --on-ip " +
                           (family == Family::ipv4 ? "127.0.0.1" : "::1") + " --tproxy-mark " + mark);
@@ -202,8 +224,9 @@ Sections sections_of(const DiversionPlan& plan, Family family) {
     add_new_flows(taking, plan);
     taking.hook("-A PREROUTING -j HEADRACE_DIVERT");
   } else {
-    sections["raw"] = zones(intercept);
+    sections["raw"] = zones(plan);
     taking = divert(plan, family);
+    add_strips(taking, plan);
   }
   if (!intercept.interfaces.empty()) {
     add_policies(taking, plan, family);

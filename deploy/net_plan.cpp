@@ -37,6 +37,23 @@ std::string print_hex(std::uint32_t value) {
   return text;
 }
 
+ServerMarks server_marks(const DiversionPlan& plan) {
+  const MarkAndMask& marks = plan.settings.intercept.mark;
+  ServerMarks out;
+  out.all.insert(marks.server_mark());
+  for (const Policy& policy : plan.policies.policies()) {
+    const SharedTreatment& treatment = policy.decision.server_leg;  // none: a bypass
+    if (!treatment) continue;
+    const Profile& leg = treatment->settings;
+    const std::uint32_t mark = marks.server_mark(leg);
+    if (mark == marks.server_mark()) continue;
+    out.all.insert(mark);
+    if (!leg.timestamps.value_or(true)) out.without_timestamps.insert(mark);
+    if (!leg.sack.value_or(true)) out.without_sack.insert(mark);
+  }
+  return out;
+}
+
 HostPlan plan_host(const Settings& settings, bool ipv6) {
   HostPlan plan;
   const InterceptSettings& intercept = settings.intercept;

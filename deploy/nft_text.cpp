@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The nft form of a diversion (render_nft, render_nft_removal of deploy/net_plan.hpp).
 #include <cstddef>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -16,6 +17,14 @@ constexpr std::string_view kNotBareSyn = "tcp flags & (fin|syn|rst|ack) != syn";
 
 std::string is_marked(std::string_view where, std::uint32_t value, std::uint32_t mask) {
   return std::string{where} + " & " + print_hex(mask) + " == " + print_hex(value);
+}
+
+// One of several values.
+std::string is_marked(std::string_view where, const std::set<std::uint32_t>& values, std::uint32_t mask) {
+  if (values.size() == 1) return is_marked(where, *values.begin(), mask);
+  std::string list;
+  for (const std::uint32_t value : values) list.append(list.empty() ? "" : ", ").append(print_hex(value));
+  return std::string{where} + " & " + print_hex(mask) + " { " + list + " }";
 }
 
 // Sets the bits under the mask and keeps the others, which are other people's.
@@ -57,10 +66,11 @@ std::string new_flows(const InterceptSettings& intercept) {
 // address, find no socket before NAT undoes that, miss the zone and are invalid: connect times out. Not
 // cured by `ct original zone` for all: it does for masqueraded legs, but without a nat table it times out
 // itself (both legs' reply tuples clash), and with one the kernel picks another source port (all measured).
-std::string zone_chains(const InterceptSettings& intercept) {
-  const auto& [mark, mask] = intercept.mark;
+std::string zone_chains(const DiversionPlan& plan) {
+  const InterceptSettings& intercept = plan.settings.intercept;
+  const std::uint32_t mask = intercept.mark.mask;
   const std::string zone = " ct zone set " + std::to_string(intercept.table);
-  const std::uint32_t server = intercept.mark.server_mark();
+  const std::set<std::uint32_t> server = server_marks(plan).all;
   return chain("zone_in", "filter hook prerouting priority raw",
                line(is_marked("socket mark", server, mask) + zone)) +
          chain("zone_out", "filter hook output priority raw",
@@ -86,6 +96,30 @@ std::string divert_chain(const DiversionPlan& plan) {
   return chain("divert", "filter hook prerouting priority mangle", body);
 }
 
+// Options that a leg does not offer are taken out of its SYN; the other end, which never saw them, does not
+// answer with them (measured, checksums right).
+std::string strip(std::string_view option) {
+  return "tcp flags & (syn|ack) == syn reset tcp option " + std::string{option};
+}
+
+std::string strip_from_client(const Profile& leg) {
+  std::string body;
+  if (!leg.timestamps.value_or(true)) body += line(strip("timestamp"));
+  if (!leg.sack.value_or(true)) body += line(strip("sack-perm"));
+  return body;
+}
+
+std::string strip_chain(const DiversionPlan& plan) {
+  const ServerMarks marks = server_marks(plan);
+  const std::uint32_t mask = plan.settings.intercept.mark.mask;
+  std::string body;
+  if (!marks.without_timestamps.empty())
+    body += line(is_marked("meta mark", marks.without_timestamps, mask) + " " + strip("timestamp"));
+  if (!marks.without_sack.empty())
+    body += line(is_marked("meta mark", marks.without_sack, mask) + " " + strip("sack-perm"));
+  return body.empty() ? body : chain("strip", "filter hook output priority mangle", body);
+}
+
 // The mark comes after tproxy and in the same rule: without a listener tproxy does not match, and a packet
 // that had the mark already would be delivered to nobody instead of being forwarded.
 std::string tproxy_class(const DiversionPlan& plan, std::size_t index) {
@@ -93,7 +127,8 @@ std::string tproxy_class(const DiversionPlan& plan, std::size_t index) {
   const std::string port = std::to_string(plan.ports.at(index));
   const std::string rest =
       " " + set_mark("ct mark", mark, mask) + " " + set_mark("meta mark", mark, mask) + " accept";
-  std::string body = line("meta nfproto ipv4 meta l4proto tcp tproxy ip to 127.0.0.1:" + port + rest);
+  std::string body = strip_from_client(plan.classes.classes.at(index).handshake);
+  body += line("meta nfproto ipv4 meta l4proto tcp tproxy ip to 127.0.0.1:" + port + rest);
   if (plan.ipv6) body += line("meta nfproto ipv6 meta l4proto tcp tproxy ip6 to [::1]:" + port + rest);
   return body;
 }
@@ -135,7 +170,8 @@ std::string render_nft(const DiversionPlan& plan) {
   if (intercept.mode == InterceptMode::off) return {};
   const bool redirect = intercept.mode == InterceptMode::redirect;
   std::string text = render_nft_removal() + "table inet headrace {\n";
-  std::string chains = redirect ? redirect_chains(plan) : zone_chains(intercept) + divert_chain(plan);
+  std::string chains =
+      redirect ? redirect_chains(plan) : zone_chains(plan) + divert_chain(plan) + strip_chain(plan);
   if (!intercept.interfaces.empty()) {
     const NftPolicies policies{plan};
     text += policies.sets();
