@@ -27,7 +27,9 @@ struct ListenerPlan {
   std::optional<Endpoint> forward_to;                // forward only
   std::shared_ptr<const Decision> forward_decision;  // forward only
 
-  ListenerSpec spec() const { return {at, origin == Origin::tproxy, treatment}; }
+  ListenerSpec spec(const LegStorage* storage) const {
+    return {at, origin == Origin::tproxy, treatment, storage};
+  }
 };
 
 struct OpenListener {

@@ -21,10 +21,10 @@ std::vector<IpAddress> listening_addresses(InterceptMode mode, bool ipv6) {
   return addresses;
 }
 
-void open_for_all(const ListenerPlan& plan, std::size_t workers, const FailedCall& failed,
-                  Listening& listening) {
+void open_for_all(const ListenerPlan& plan, std::size_t workers, const LegStorage* storage,
+                  const FailedCall& failed, Listening& listening) {
   for (std::size_t i = 0; i < workers; ++i) {
-    Result<Fd> socket = listen_at(plan.spec(), failed);
+    Result<Fd> socket = listen_at(plan.spec(storage), failed);
     if (!socket) throw std::runtime_error{"listen at " + print(plan.at) + ": " + print(socket.error())};
     listening.per_worker[i].push_back({plan, std::move(*socket)});
   }
@@ -76,7 +76,7 @@ std::size_t count_syn_recv(const char* table) {
 
 Listening open_class_listeners(const Settings& settings, const ListenerClasses& classes,
                                const PortsByKey& kept, std::size_t workers, bool ipv6,
-                               const FailedCall& failed) {
+                               const LegStorage* storage, const FailedCall& failed) {
   Listening listening;
   listening.per_worker.resize(workers);
   const auto addresses = listening_addresses(settings.intercept.mode, ipv6);
@@ -92,14 +92,14 @@ Listening open_class_listeners(const Settings& settings, const ListenerClasses& 
     for (const IpAddress& address : addresses) {
       const ListenerPlan plan{origin, {address, port}, treatment, std::nullopt, nullptr};
       listening.places.push_back(plan.at);
-      if (known == kept.end()) open_for_all(plan, workers, failed, listening);
+      if (known == kept.end()) open_for_all(plan, workers, storage, failed, listening);
     }
   }
   return listening;
 }
 
-void open_forward_listeners(const Settings& settings, std::size_t workers, const FailedCall& failed,
-                            Listening& listening) {
+void open_forward_listeners(const Settings& settings, std::size_t workers, const LegStorage* storage,
+                            const FailedCall& failed, Listening& listening) {
   for (const ForwardSettings& forward : settings.forwards) {
     if (leads_to_itself(forward))
       throw std::runtime_error{"forward from " + print(forward.listen) + " to " + print(forward.to) +
@@ -115,7 +115,7 @@ void open_forward_listeners(const Settings& settings, std::size_t workers, const
     const ListenerPlan plan{Origin::forward, forward.listen, forward.client_leg, forward.to,
                             std::make_shared<const Decision>(std::move(decision))};
     listening.places.push_back(plan.at);
-    open_for_all(plan, workers, failed, listening);
+    open_for_all(plan, workers, storage, failed, listening);
   }
 }
 

@@ -29,9 +29,9 @@ struct Listening {
 // `kept` are classes whose listeners are already open. `failed` hears of settings a listener would not take.
 Listening open_class_listeners(const Settings& settings, const ListenerClasses& classes,
                                const PortsByKey& kept, std::size_t workers, bool ipv6,
-                               const FailedCall& failed);
-void open_forward_listeners(const Settings& settings, std::size_t workers, const FailedCall& failed,
-                            Listening& listening);
+                               const LegStorage* storage, const FailedCall& failed);
+void open_forward_listeners(const Settings& settings, std::size_t workers, const LegStorage* storage,
+                            const FailedCall& failed, Listening& listening);
 
 // Handshakes that wait for their last ACK (SYN_RECV) in this network namespace: closing a listener now
 // would reset them.

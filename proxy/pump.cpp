@@ -47,6 +47,10 @@ void Leg::break_with(int code) {
   readable = ending = true;
 }
 
+Pump::Pump(Leg& from, Leg& to, const PumpSettings& settings) : from_{from}, to_{to}, settings_{settings} {
+  if (settings.pace) pacer_ = std::make_unique<Pacer>(*settings.pace, settings.burst);
+}
+
 std::uint64_t Pump::run(WorkerResources& resources) {
   std::uint64_t moved = 0;
   notice_hang_up();
@@ -54,8 +58,11 @@ std::uint64_t Pump::run(WorkerResources& resources) {
     if (!flush(resources)) break;
     if (phase_ == Phase::ending) pass_end();
     if (phase_ != Phase::flowing || !from_.readable) break;
+    const std::size_t most = allowance(resources.now);
+    if (most == 0) break;
     const std::uint64_t before = since_drained_;
-    const bool go_on = pipe_ ? splice_once(resources) : copy_once(resources);
+    const bool go_on = pipe_ ? splice_once(resources, most) : copy_once(resources, most);
+    if (pacer_) pacer_->spend(since_drained_ - before);
     moved += since_drained_ - before;
     if (!from_.readable) source_drained(resources);
     if (!go_on && !is_holding() && phase_ == Phase::flowing) break;
@@ -66,15 +73,23 @@ std::uint64_t Pump::run(WorkerResources& resources) {
 bool Pump::has_more() const {
   if (to_.broken != 0 || phase_ == Phase::finished || phase_ == Phase::cut) return false;
   if (is_holding()) return to_.writable;  // else the edge of `to` wakes us
-  return phase_ == Phase::ending || from_.readable;
+  return phase_ == Phase::ending || (from_.readable && paced_until_ == Instant::max());
 }
 
-bool Pump::copy_once(WorkerResources& resources) {
+// Bytes that may be read now; 0: not before paced_until_.
+std::size_t Pump::allowance(Instant now) {
+  if (!pacer_) return SIZE_MAX;
+  if (const std::size_t most = pacer_->allowance(now); most > 0) return most;
+  paced_until_ = pacer_->ready_at(now);
+  return 0;
+}
+
+bool Pump::copy_once(WorkerResources& resources, std::size_t most) {
   const auto scratch = resources.scratch();
   // A first read after an edge stops before a mark that came meanwhile; a second would run across it.
   const bool mark = (from_.urgent || !from_.is_fresh) && at_urgent_mark(from_.socket);
   from_.is_fresh = false;
-  const std::size_t room = mark ? 1 : scratch.size();
+  const std::size_t room = mark ? 1 : std::min(scratch.size(), most);
   const ssize_t count = ::recv(from_.socket.get(), scratch.data(), room, 0);
   if (count < 0) {
     source_failed(errno);
@@ -98,9 +113,9 @@ bool Pump::copy_once(WorkerResources& resources) {
   return from_.readable;
 }
 
-bool Pump::splice_once(WorkerResources& resources) {
-  const ssize_t count = ::splice(from_.socket.get(), nullptr, pipe_->write_end.get(), nullptr, kPipeSize,
-                                 SPLICE_F_NONBLOCK | SPLICE_F_MOVE);
+bool Pump::splice_once(WorkerResources& resources, std::size_t most) {
+  const ssize_t count = ::splice(from_.socket.get(), nullptr, pipe_->write_end.get(), nullptr,
+                                 std::min(kPipeSize, most), SPLICE_F_NONBLOCK | SPLICE_F_MOVE);
   if (count > 0) {
     in_pipe_ += static_cast<std::size_t>(count);
     since_drained_ += static_cast<std::uint64_t>(count);
@@ -272,6 +287,7 @@ void Pump::push_burst() {
 }
 
 void Pump::tick(Instant now) {
+  if (paced_until_ <= now) paced_until_ = Instant::max();
   if (hold_until_ <= now) push_burst();
   if (guard_until_ <= now) {
     acknowledge_now(from_.socket);

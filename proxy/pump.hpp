@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "policy/profile.hpp"
 #include "proxy/fd.hpp"
 #include "proxy/loop.hpp"
+#include "proxy/pacer.hpp"
 #include "proxy/resources.hpp"
 
 namespace headrace {
@@ -35,6 +38,8 @@ struct Leg {
 struct PumpSettings {
   QuickAck quickack = QuickAck::automatic;  // of the leg that is read
   Cork cork;                                // of the leg that is written
+  std::optional<BitRate> pace;              // of the leg that is written, with the burst that goes before it
+  Bytes burst;
 };
 
 // One direction of a session: moves bytes from one leg to the other, in order, urgent marks in place, and
@@ -49,7 +54,12 @@ class Pump {
     cut,       // a leg is broken and nothing more can be read or written
   };
 
-  Pump(Leg& from, Leg& to, PumpSettings settings) : from_{from}, to_{to}, settings_{settings} {}
+  Pump(Leg& from, Leg& to, const PumpSettings& settings);
+
+  // What the bytes of `to` look like on the wire; before the first run().
+  void set_shape(SegmentShape shape) {
+    if (pacer_) pacer_->set_shape(shape);
+  }
 
   // Moves what can be moved now, a fair share at most; never blocks. Returns the bytes read.
   // Broken legs are noted in the legs themselves.
@@ -60,7 +70,7 @@ class Pump {
   void other_direction_spoke(WorkerResources& resources);
 
   // When something is to be done without an event: a held-back end of burst, an ACK that must not wait.
-  Instant next_deadline() const { return hold_until_ < guard_until_ ? hold_until_ : guard_until_; }
+  Instant next_deadline() const { return std::min({hold_until_, guard_until_, paced_until_}); }
   void tick(Instant now);
 
   Phase phase() const { return phase_; }
@@ -72,8 +82,10 @@ class Pump {
   bool flush(WorkerResources& resources);  // true when nothing is held any more
   bool flush_held(WorkerResources& resources);
   bool flush_pipe();
-  bool copy_once(WorkerResources& resources);
-  bool splice_once(WorkerResources& resources);
+  // At most `most` bytes, as the pace allows.
+  bool copy_once(WorkerResources& resources, std::size_t most);
+  bool splice_once(WorkerResources& resources, std::size_t most);
+  std::size_t allowance(Instant now);
   void send_now(WorkerResources& resources, const std::byte* data, std::size_t size, bool mark, bool more);
   void hold(WorkerResources& resources, const std::byte* data, std::size_t size, bool mark);
   void notice_hang_up();
@@ -100,6 +112,8 @@ class Pump {
   std::uint64_t since_drained_ = 0;
   Instant hold_until_ = Instant::max();
   Instant guard_until_ = Instant::max();
+  Instant paced_until_ = Instant::max();
+  std::unique_ptr<Pacer> pacer_;  // only where the policy paces
 };
 
 }  // namespace headrace

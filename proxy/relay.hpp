@@ -23,7 +23,7 @@ struct Traffic {
 // The two pumps of a session and what they share. Borrows the legs; on its worker's thread.
 class Relay {
  public:
-  Relay(Leg& client, Leg& server, PumpSettings to_server, PumpSettings to_client)
+  Relay(Leg& client, Leg& server, const PumpSettings& to_server, const PumpSettings& to_client)
       : to_server_{client, server, to_server}, to_client_{server, client, to_client} {}
 
   // Moves what both directions can move now. True when bytes moved.
@@ -31,6 +31,11 @@ class Relay {
   bool has_more() const { return to_server_.has_more() || to_client_.has_more(); }
   // What one round trip to the client takes, as measured in its handshake.
   void set_client_rtt(std::chrono::nanoseconds rtt) { client_rtt_ = rtt; }
+  // What each leg's bytes look like on the wire.
+  void set_shapes(SegmentShape client, SegmentShape server) {
+    to_client_.set_shape(client);
+    to_server_.set_shape(server);
+  }
   bool is_finished() const { return is_over(to_server_) && is_over(to_client_); }
   bool is_half_closed() const { return is_over(to_server_) != is_over(to_client_); }
 

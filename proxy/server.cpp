@@ -49,8 +49,11 @@ std::size_t pipes_per_worker(std::size_t descriptors, unsigned workers) {
 
 }  // namespace
 
-Server::Server(std::shared_ptr<const Configuration> configuration, Options options)
+Server::Server(std::shared_ptr<const Configuration> configuration, Environment environment,
+               std::unique_ptr<const LegStorage> storage, Options options)
     : configuration_{std::move(configuration)},
+      environment_{std::move(environment)},
+      storage_{std::move(storage)},
       options_{options},
       ipv6_{host_has_ipv6()},
       log_{configuration_->settings.log},
@@ -89,12 +92,13 @@ WorkerConfiguration Server::worker_configuration() const {
 
 void Server::start_workers() {
   const unsigned count = worker_count(configuration_->settings);
-  const bool tproxy = configuration_->settings.intercept.mode == InterceptMode::tproxy;
+  const InterceptSettings& intercept = configuration_->settings.intercept;
   const WorkerEnvironment environment{log_,
                                       admission_,
                                       budget_,
                                       pipes_per_worker(descriptors_, count),
-                                      tproxy ? configuration_->settings.intercept.mark.server_mark() : 0,
+                                      intercept.mark,
+                                      storage_.get(),
                                       [this] { worker_idle_.wake(); }};
   for (unsigned i = 0; i < count; ++i)
     workers_.push_back(std::make_unique<Worker>(i, environment, worker_configuration()));
@@ -105,8 +109,9 @@ void Server::start_listening() {
   Listening listening;
   const ListenerClasses classes =
       intercepts(settings) ? group_into_classes(*configuration_->policies) : ListenerClasses{};
-  listening = open_class_listeners(settings, classes, {}, workers_.size(), ipv6_, failed_listener_call_);
-  open_forward_listeners(settings, workers_.size(), failed_listener_call_, listening);
+  listening = open_class_listeners(settings, classes, {}, workers_.size(), ipv6_, storage_.get(),
+                                   failed_listener_call_);
+  open_forward_listeners(settings, workers_.size(), storage_.get(), failed_listener_call_, listening);
   for (std::size_t i = 0; i < workers_.size(); ++i) workers_[i]->open(std::move(listening.per_worker[i]));
   ports_by_key_ = std::move(listening.ports_by_key);
   places_ = std::move(listening.places);
@@ -170,7 +175,7 @@ void Server::on_signal(int number) {
 }
 
 std::vector<Problem> Server::reload() {
-  auto fresh = std::make_shared<const Configuration>(load_configuration(configuration_->file));
+  auto fresh = std::make_shared<const Configuration>(load_configuration(configuration_->file, environment_));
   const Settings& before = configuration_->settings;
   const Settings& after = fresh->settings;
   if (intercepts(before) != intercepts(after) || before.intercept.mode != after.intercept.mode ||
@@ -189,8 +194,8 @@ void Server::adopt(std::shared_ptr<const Configuration> fresh) {
   const Settings& settings = fresh->settings;
   const ListenerClasses classes =
       intercepts(settings) ? group_into_classes(*fresh->policies) : ListenerClasses{};
-  Listening listening =
-      open_class_listeners(settings, classes, ports_by_key_, workers_.size(), ipv6_, failed_listener_call_);
+  Listening listening = open_class_listeners(settings, classes, ports_by_key_, workers_.size(), ipv6_,
+                                             storage_.get(), failed_listener_call_);
   for (const ForwardSettings& forward : configuration_->settings.forwards)
     listening.places.push_back(forward.listen);
   configuration_ = std::move(fresh);
@@ -200,6 +205,7 @@ void Server::adopt(std::shared_ptr<const Configuration> fresh) {
   }
   log_.apply(settings.log);
   admission_.apply(admission_limits(settings.limits, descriptors_));
+  overload_changed_.wake();  // new limits may have begun or ended an overload
   if (intercepts(settings)) diversion_.replace(configuration_, classes, listening.ports);
   ports_by_key_ = std::move(listening.ports_by_key);
   places_ = std::move(listening.places);

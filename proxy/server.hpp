@@ -6,11 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "config/environment.hpp"
 #include "config/load.hpp"
 #include "proxy/admin.hpp"
 #include "proxy/admission.hpp"
 #include "proxy/counters.hpp"
 #include "proxy/diversion.hpp"
+#include "proxy/leg_storage.hpp"
 #include "proxy/listening.hpp"
 #include "proxy/log.hpp"
 #include "proxy/loop.hpp"
@@ -32,7 +34,9 @@ class Server final : public TurnHooks {
     bool drain_on_interrupt = false;  // SIGINT ends like SIGTERM
   };
 
-  Server(std::shared_ptr<const Configuration> configuration, Options options);
+  // `environment` is what a reload checks against; `storage` may be empty: no BPF.
+  Server(std::shared_ptr<const Configuration> configuration, Environment environment,
+         std::unique_ptr<const LegStorage> storage, Options options);
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
@@ -67,6 +71,8 @@ class Server final : public TurnHooks {
   void turn_ended(Instant now) noexcept override;
 
   std::shared_ptr<const Configuration> configuration_;
+  Environment environment_;
+  std::unique_ptr<const LegStorage> storage_;
   Options options_;
   bool ipv6_;
   Log log_;

@@ -14,7 +14,16 @@ constexpr std::chrono::milliseconds kDrainInterval{10};
 constexpr std::chrono::seconds kDrainPatience{60};
 
 PumpSettings settings_between(const LegTreatment& from, const LegTreatment& to) {
-  return {.quickack = from.settings.quickack, .cork = to.settings.cork};
+  return {.quickack = from.settings.quickack,
+          .cork = to.settings.cork,
+          .pace = to.settings.pace,
+          .burst = to.settings.burst.value_or(Bytes{})};
+}
+
+// IP and TCP headers without options but timestamps (RFC 791, 8200, 9293, 7323).
+SegmentShape shape_of(const TcpInfo& info, Family family) {
+  const std::size_t headers = (family == Family::ipv4 ? 20U : 40U) + 20U + (info.timestamps ? 12U : 0U);
+  return {std::max<std::size_t>(info.send_mss.count, 1), headers};
 }
 
 CloseReason reason_of_connect_error(int code) {
@@ -98,7 +107,11 @@ void Session::connected() {
     return connecting_failed(code);
   phase_ = Phase::relaying;
   last_moved_ = host_.loop().now();
-  relay_.set_client_rtt(tcp_info(client_.socket).rtt);
+  const TcpInfo client = tcp_info(client_.socket);
+  relay_.set_client_rtt(client.rtt);
+  if (decision_->client_leg->settings.pace || decision_->server_leg->settings.pace)
+    relay_.set_shapes(shape_of(client, flow_.client.value.address.family()),
+                      shape_of(tcp_info(server_.socket), flow_.destination.value.address.family()));
   relay();
 }
 
@@ -195,6 +208,7 @@ void Session::tick(Instant now) noexcept {
   if (phase_ == Phase::closed) return;
   const TimeoutSettings& timeouts = host_.timeouts();
   relay_.tick(now);
+  if (relay_.has_more()) host_.run_again(*this);
   if (phase_ == Phase::draining && drain_check_ <= now) return drain();
   if (phase_ == Phase::connecting && timeouts.connect && now - started_ >= *timeouts.connect)
     return close(CloseReason::connect_timeout);

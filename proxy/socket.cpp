@@ -137,11 +137,19 @@ std::optional<SystemError> make_all(const Fd& socket, std::span<const SocketCall
 
 bool is_tuple_clash(int code) { return code == EADDRINUSE || code == EADDRNOTAVAIL; }
 
+void store_windows(const LegStorage& storage, const Fd& socket, const Profile& profile,
+                   const FailedCall& failed) {
+  if (storage.put(socket, profile) || !failed) return;
+  const auto segments = static_cast<int>(profile.initial_window.value_or(Segments{}).count);
+  failed({0, 0, "BPF storage", segments, "initial_window"}, failure("bpf"));
+}
+
 Result<Fd> try_connecting(const ServerLegSpec& spec, const std::optional<Endpoint>& as,
                           const FailedCall& failed) {
   Result<Fd> socket = new_socket(spec.to.value.address.family());
   if (!socket) return socket;
   if (auto error = make_all(*socket, server_leg_calls(spec), failed)) return *error;
+  if (spec.storage) store_windows(*spec.storage, *socket, spec.treatment->settings, failed);
   if (as) {
     if (as->port == 0) set_flag(*socket, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
     const SocketAddress from = to_kernel(*as);
@@ -177,6 +185,7 @@ std::vector<SocketCall> server_leg_calls(const ServerLegSpec& spec) {
   if (spec.dscp) calls.push_back(dscp_call(family, *spec.dscp));
   append(calls, spec.treatment->calls(family).handshake);
   append(calls, spec.treatment->calls(family).connection);
+  if (spec.mss) calls.push_back({IPPROTO_TCP, TCP_MAXSEG, "TCP_MAXSEG", static_cast<int>(*spec.mss), "mss"});
   return calls;
 }
 
@@ -188,6 +197,7 @@ Result<Fd> listen_at(const ListenerSpec& spec, const FailedCall& failed) {
   Result<Fd> socket = new_socket(spec.at.address.family());
   if (!socket) return socket;
   if (auto error = make_all(*socket, listener_calls(spec), failed)) return *error;
+  if (spec.storage) store_windows(*spec.storage, *socket, spec.treatment->settings, failed);
   const SocketAddress at = to_kernel(spec.at);
   if (::bind(socket->get(), at.get(), at.length) != 0) return failure("bind");
   if (::listen(socket->get(), kBacklog) != 0) return failure("listen");
@@ -221,14 +231,11 @@ Result<Endpoint> redirected_from(const Fd& socket, Family family) {
   return from_kernel(original);
 }
 
-std::optional<Dscp> dscp_of_syn(const Fd& socket) {
+SynFacts syn_facts(const Fd& socket) {
   std::array<std::uint8_t, 256> header{};  // the IP and TCP headers as they came
   socklen_t length = header.size();
-  if (::getsockopt(socket.get(), IPPROTO_TCP, TCP_SAVED_SYN, header.data(), &length) != 0 || length < 20)
-    return std::nullopt;  // a connection through a SYN cookie has none
-  const unsigned version = header[0] >> 4;
-  const unsigned traffic_class = version == 4 ? header[1] : ((header[0] & 0x0fu) << 4 | header[1] >> 4);
-  return Dscp{static_cast<std::uint8_t>(traffic_class >> 2)};
+  if (::getsockopt(socket.get(), IPPROTO_TCP, TCP_SAVED_SYN, header.data(), &length) != 0) return {};
+  return read_syn(std::span{header}.first(length));
 }
 
 Result<ServerLeg> start_connecting(const ServerLegSpec& spec, const FailedCall& failed) {

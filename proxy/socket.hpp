@@ -13,7 +13,9 @@
 #include "policy/leg_setting.hpp"
 #include "policy/policy_table.hpp"
 #include "proxy/fd.hpp"
+#include "proxy/leg_storage.hpp"
 #include "proxy/result.hpp"
+#include "proxy/syn_facts.hpp"
 
 // Every socket call that is not a byte moving (those are in proxy/pump.cpp), as free functions over Fd.
 // None blocks, none throws, none logs. What a listener and a server leg are given beyond their policy is
@@ -25,14 +27,17 @@ struct ListenerSpec {
   Endpoint at;
   bool transparent = false;   // IP_TRANSPARENT: takes connections to any address that tproxy brings
   SharedTreatment treatment;  // of which the handshake calls are the listener's
+  const LegStorage* storage = nullptr;
 };
 
 struct ServerLegSpec {
   OriginalDestination to;
-  std::optional<Endpoint> as;  // bind to this first (port 0: any); empty: the kernel chooses
-  bool transparent = false;    // needed to bind to an address that isn't ours
-  std::uint32_t mark = 0;      // SO_MARK; 0: none
-  std::optional<Dscp> dscp;    // carried over from the client's SYN
+  std::optional<Endpoint> as;        // bind to this first (port 0: any); empty: the kernel chooses
+  bool transparent = false;          // needed to bind to an address that isn't ours
+  std::uint32_t mark = 0;            // SO_MARK; 0: none
+  std::optional<Dscp> dscp;          // carried over from the client's SYN
+  std::optional<std::uint16_t> mss;  // mirrored from the client's SYN; the kernel bounds it by the path
+  const LegStorage* storage = nullptr;
   const LegTreatment* treatment = nullptr;
 };
 
@@ -59,8 +64,9 @@ struct Accepted {
 Result<Accepted> accept_one(const Fd& listener);
 // Where a redirected connection was going (SO_ORIGINAL_DST, IP6T_SO_ORIGINAL_DST).
 Result<Endpoint> redirected_from(const Fd& socket, Family family);
-// The DSCP of the SYN that opened an accepted connection (TCP_SAVED_SYN); frees the kernel's copy.
-std::optional<Dscp> dscp_of_syn(const Fd& socket);
+// What the SYN that opened an accepted connection said (TCP_SAVED_SYN); frees the kernel's copy. Nothing for
+// a connection through a SYN cookie.
+SynFacts syn_facts(const Fd& socket);
 
 struct ServerLeg {
   Fd socket;

@@ -17,7 +17,8 @@ TcpInfo tcp_info(const Fd& socket) {
           .retransmits = raw.tcpi_total_retrans,
           .congestion_window = raw.tcpi_snd_cwnd,
           .send_mss = Bytes{raw.tcpi_snd_mss},
-          .receive_mss = Bytes{raw.tcpi_rcv_mss}};
+          .receive_mss = Bytes{raw.tcpi_rcv_mss},
+          .timestamps = (raw.tcpi_options & TCPI_OPT_TIMESTAMPS) != 0};
 }
 
 }  // namespace headrace

@@ -19,6 +19,7 @@ struct TcpInfo {
   std::uint32_t congestion_window = 0;  // segments
   Bytes send_mss;
   Bytes receive_mss;
+  bool timestamps = false;  // 12 bytes a segment
 };
 
 TcpInfo tcp_info(const Fd& socket);

@@ -18,6 +18,12 @@ std::shared_ptr<const Decision> plain_decision() {
   return std::make_shared<const Decision>(std::move(decision));
 }
 
+// What the client's SYN asked for and the server's shall hear as well.
+void carry_over(const SynFacts& syn, const Profile& leg, ServerLegSpec& spec) {
+  if (!leg.dscp && syn.dscp.code_point != 0) spec.dscp = syn.dscp;
+  if (leg.mss.mode == Mss::Mode::mirror && syn.mss != 0) spec.mss = syn.mss;
+}
+
 }  // namespace
 
 Worker::Worker(unsigned number, const WorkerEnvironment& environment, WorkerConfiguration configuration)
@@ -113,10 +119,10 @@ ServerLegSpec Worker::server_leg(const ListenerPlan& plan, const Flow& flow, con
   spec.to = flow.destination;
   spec.treatment = decision.server_leg.get();
   spec.mark = decision.server_leg->settings.mark.value_or(Mark{}).value;
-  const std::optional<Dscp> carried = dscp_of_syn(client);
-  if (!decision.server_leg->settings.dscp && carried && carried->code_point != 0) spec.dscp = carried;
+  spec.storage = environment_.storage;
+  carry_over(syn_facts(client), decision.server_leg->settings, spec);
   if (plan.origin != Origin::tproxy) return spec;
-  spec.mark |= environment_.server_mark;
+  spec.mark |= environment_.marks.server_mark(decision.server_leg->settings);
   if (decision.connect_as == ConnectAs::proxy) return spec;
   spec.as = flow.client.value;
   if (decision.connect_as == ConnectAs::client_address) spec.as->port = 0;
@@ -160,8 +166,8 @@ Instant Worker::next_deadline() noexcept {
 }
 
 void Worker::turn_ended(Instant now) noexcept {
-  run_ready_sessions();
   run_deadlines(now);
+  run_ready_sessions();
   retired_.clear();
   if (!ended_.empty()) reap();
 }
@@ -193,8 +199,8 @@ void Worker::reap() {
     deadlines_.erase({session.queued_at, &session});
     std::erase(ready_, &session);
     counters_.session_ended(session.summary());
+    environment_.admission.leave(session.flow().client.value.address);  // before the line that tells of it
     environment_.log.session(session.summary());
-    environment_.admission.leave(session.flow().client.value.address);
     sessions_.erase(found);
   }
   if (sessions_.empty() && environment_.became_idle) environment_.became_idle();

@@ -14,6 +14,7 @@
 #include "policy/policy_table.hpp"
 #include "proxy/admission.hpp"
 #include "proxy/counters.hpp"
+#include "proxy/leg_storage.hpp"
 #include "proxy/listener.hpp"
 #include "proxy/log.hpp"
 #include "proxy/loop.hpp"
@@ -28,7 +29,8 @@ struct WorkerEnvironment {
   Admission& admission;
   MemoryBudget& budget;
   std::size_t most_pipes;             // each
-  std::uint32_t server_mark;          // 0: this process may not set marks
+  MarkAndMask marks;                  // of tproxy sessions
+  const LegStorage* storage;          // nothing: no BPF
   std::function<void()> became_idle;  // called on the worker's thread when its last session has ended
 };
 

@@ -28,9 +28,9 @@ int report(const nlohmann::json& status) {
 }  // namespace
 
 int run_bypass(const std::string& file, const std::string& verb) {
-  const Configuration configuration = load_configuration(file);
-  const AdminSettings& admin = configuration.settings.admin;
-  if (!admin_answers(admin.socket)) return bypass_without_daemon(configuration.settings, verb);
+  const Settings settings = salvage_settings(file);
+  const AdminSettings& admin = settings.admin;
+  if (!admin_answers(admin.socket)) return bypass_without_daemon(settings, verb);
   return report(nlohmann::json::parse(admin_request(admin.socket, "bypass", verb)));
 }
 

@@ -2,9 +2,11 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "config/environment.hpp"
 #include "config/load.hpp"
 #include "policy/listener_class.hpp"
 #include "proxy/commands/commands.hpp"
+#include "proxy/leg_storage.hpp"
 
 namespace headrace {
 namespace {
@@ -46,8 +48,10 @@ int report_good(const Configuration& configuration, bool json) {
 }  // namespace
 
 int run_check(const std::string& file, bool json) {
+  Environment environment = this_environment();
+  environment.no_leg_storage = LegStorage::why_not();
   try {
-    return report_good(load_configuration(file), json);
+    return report_good(load_configuration(file, environment), json);
   } catch (const ConfigError& error) {
     if (!json) throw;
     print_json({{"ok", false}, {"problems", to_json(error.problems())}, {"warnings", ordered_json::array()}});

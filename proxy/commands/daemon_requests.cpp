@@ -11,8 +11,7 @@ namespace headrace {
 namespace {
 
 nlohmann::ordered_json ask(const std::string& file, const std::string& verb) {
-  const Configuration configuration = load_configuration(file);
-  return nlohmann::ordered_json::parse(admin_request(configuration.settings.admin.socket, verb, ""));
+  return nlohmann::ordered_json::parse(admin_request(salvage_settings(file).admin.socket, verb, ""));
 }
 
 }  // namespace

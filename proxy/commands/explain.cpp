@@ -33,6 +33,17 @@ void add_relay_settings(std::vector<std::string>& steps, const Profile& profile)
   }
 }
 
+// What others do for this leg before its handshake: the BPF program, the packet filter.
+void add_outside_settings(std::vector<std::string>& steps, const Profile& profile) {
+  for (const LegSetting& setting : leg_settings()) {
+    if (is_kernel_default(profile, setting)) continue;
+    const std::string value = std::string{setting.key} + " = " + print_value(profile, setting);
+    if (std::holds_alternative<InStorage>(setting.how)) steps.push_back("BPF storage: " + value);
+    if (std::holds_alternative<Stripped>(setting.how) && print_value(profile, setting) == "false")
+      steps.push_back("packet filter: takes the option out of the SYN   # " + value);
+  }
+}
+
 std::string client_title(ConnectAs connect_as) {
   return connect_as == ConnectAs::proxy ? "this host" : "the client";
 }
@@ -46,6 +57,7 @@ LegStory client_story(const Flow& flow, const Decision& decision, const Settings
   Endpoint at;
   if (family == Family::ipv6) at.address = IpAddress::v6({});
   add_calls(story.steps, listener_calls({at, tproxy, decision.client_leg}));
+  add_outside_settings(story.steps, decision.client_leg->settings);
   story.steps.push_back("accept()   # from " + print(flow.client.value));
   add_calls(story.steps, client_leg_calls(*decision.client_leg, family));
   add_relay_settings(story.steps, decision.client_leg->settings);
@@ -55,11 +67,12 @@ LegStory client_story(const Flow& flow, const Decision& decision, const Settings
 LegStory server_story(const Flow& flow, const Decision& decision, const Settings& settings) {
   const bool tproxy = settings.intercept.mode == InterceptMode::tproxy;
   const ConnectAs as = tproxy ? decision.connect_as : ConnectAs::proxy;
+  const Profile& leg = decision.server_leg->settings;
   ServerLegSpec spec;
   spec.to = flow.destination;
   spec.treatment = decision.server_leg.get();
   spec.mark = decision.server_leg->settings.mark.value_or(Mark{}).value;
-  if (tproxy) spec.mark |= settings.intercept.mark.server_mark();
+  if (tproxy) spec.mark |= settings.intercept.mark.server_mark(leg);
   if (as != ConnectAs::proxy) {
     spec.transparent = true;
     spec.as = flow.client.value;
@@ -68,6 +81,9 @@ LegStory server_story(const Flow& flow, const Decision& decision, const Settings
   add_calls(story.steps, server_leg_calls(spec));
   if (!decision.server_leg->settings.dscp)
     story.steps.push_back("setsockopt(dscp of the client's SYN)   # dscp = \"preserve\"");
+  if (leg.mss.mode == Mss::Mode::mirror)
+    story.steps.push_back("setsockopt(TCP_MAXSEG, as in the client's SYN)   # mss");
+  add_outside_settings(story.steps, leg);
   if (as == ConnectAs::client)
     story.steps.push_back("bind(" + print(flow.client.value) + ")   # connect_as = \"client\"");
   if (as == ConnectAs::client_address)

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "proxy/commands/commands.hpp"
+#include "proxy/commands/leg_storage.hpp"
 #include "proxy/privileges.hpp"
 #include "proxy/server.hpp"
 
@@ -26,10 +27,22 @@ SharedTreatment usable_profile(const std::map<std::string, Profile>& profiles, c
   return without(wanted, refused);
 }
 
-std::shared_ptr<const Configuration> configuration_for(const ForwardRequest& request) {
+// Of the profiles in use, what this process can't do of them.
+void print_losses(const std::vector<Problem>& losses, const ForwardRequest& request) {
+  for (const Problem& loss : losses)
+    for (const std::string& name : {request.client_leg, request.server_leg})
+      if (loss.text.find('"' + name + '"') != std::string::npos) {
+        std::fprintf(stderr, "headrace: %s\n", loss.text.c_str());
+        break;
+      }
+}
+
+std::shared_ptr<const Configuration> configuration_for(const ForwardRequest& request,
+                                                       const Environment& environment) {
   auto configuration = std::make_shared<Configuration>();
-  std::vector<Problem> warnings;
-  configuration->profiles = shipped_profiles(warnings);
+  std::vector<Problem> losses;
+  configuration->profiles = shipped_profiles(environment, losses);
+  print_losses(losses, request);
   configuration->policies = std::make_shared<const PolicyTable>();
   Settings& settings = configuration->settings;
   settings.workers = 1;
@@ -65,7 +78,13 @@ void print_summary(const Counters::Snapshot& counters) {
 }  // namespace
 
 int run_forward(const ForwardRequest& request) {
-  Server server{configuration_for(request), {.admin = false, .drain_on_interrupt = false}};
+  Environment environment = this_environment();
+  std::unique_ptr<const LegStorage> storage = load_leg_storage(environment);
+  auto configuration = configuration_for(request, environment);
+  Server server{std::move(configuration),
+                std::move(environment),
+                std::move(storage),
+                {.admin = false, .drain_on_interrupt = false}};
   std::fprintf(
       stderr,
       "headrace: the server sees this host's address, not the client's (only `run` with tproxy keeps it)\n");

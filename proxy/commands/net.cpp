@@ -27,27 +27,32 @@ int status(const HostPlan& host, const Settings& settings) {
   return differences.empty() ? 0 : 1;
 }
 
+// Needs no policies, so that broken ones can't keep anybody from taking it out.
+int down(const std::string& file) {
+  const Settings settings = salvage_settings(file);
+  remove_diversion(settings.intercept.firewall);
+  net_down(plan_host(settings, host_has_ipv6()), settings.intercept.state_file);
+  return 0;
+}
+
 }  // namespace
 
 int run_net(const std::string& file, const std::string& verb, bool static_rules) {
+  if (verb == "down") return down(file);
   const Configuration configuration = load_configuration(file);
   const Settings& settings = configuration.settings;
   const bool ipv6 = host_has_ipv6();
   const HostPlan host = plan_host(settings, ipv6);
+  if (verb == "status") return status(host, settings);
   const ListenerClasses classes = group_into_classes(*configuration.policies);
   const ClassPorts ports = expected_ports(settings, classes);
   const DiversionPlan diversion{settings, *configuration.policies, classes, ports, Diversion::on, ipv6};
   if (verb == "show") {
     std::printf("%s", net_show(host, diversion).c_str());
-  } else if (verb == "up") {
-    net_up(host, settings.intercept.state_file);
-    if (static_rules) apply_diversion(diversion);
-  } else if (verb == "down") {
-    remove_diversion(settings.intercept.firewall);
-    net_down(host, settings.intercept.state_file);
-  } else {
-    return status(host, settings);
+    return 0;
   }
+  net_up(host, settings.intercept.state_file);
+  if (static_rules) apply_diversion(diversion);
   return 0;
 }
 

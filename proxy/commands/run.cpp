@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "proxy/commands/commands.hpp"
+#include "proxy/commands/leg_storage.hpp"
 #include "proxy/server.hpp"
 
 namespace headrace {
 
 int run_daemon(const std::string& file) {
-  Server server{std::make_shared<const Configuration>(load_configuration(file)), {}};
+  Environment environment = this_environment();
+  std::unique_ptr<const LegStorage> storage = load_leg_storage(environment);
+  auto configuration = std::make_shared<const Configuration>(load_configuration(file, environment));
+  Server server{std::move(configuration), std::move(environment), std::move(storage), {}};
   server.run();
   return 0;
 }

@@ -16,6 +16,8 @@ LIBRARIES = {
     r"nlohmann/": ["proxy/commands/*", "proxy/json*", "proxy/admin*", "proxy/log.cpp", "proxy/session_summary.cpp",
                    "proxy/status.cpp", "deploy/host_state.cpp", "deploy/net_apply.cpp", "bench/*", "tests/*"],
     r"openssl/": ["proxy/tls.*"],
+    r"bpf/libbpf|bpf/bpf\.h": ["proxy/leg_storage.cpp"],
+    r"cap-ng": ["proxy/commands/leg_storage.cpp"],
 }
 SOCKET_CALL = re.compile(
     r"(?<![\w>])::(socket|bind|connect|listen|accept4?|recv|recvmsg|send|sendmsg|setsockopt|getsockopt|splice)\(|"

@@ -23,7 +23,7 @@ OpenListener forwarder_to(std::uint16_t port) {
                     decision.client_leg,
                     Endpoint{here, port},
                     std::make_shared<const Decision>(decision)};
-  Result<Fd> socket = listen_at(plan.spec(), nullptr);
+  Result<Fd> socket = listen_at(plan.spec(nullptr), nullptr);
   if (!socket) std::exit(1);
   return {std::move(plan), std::move(*socket)};
 }
@@ -37,8 +37,9 @@ int main(int count, char** arguments) {
   Admission admission{{100, 100, 100, Overload::refuse}, nullptr};
   MemoryBudget budget{64 * 1024 * 1024};
   std::promise<void> idle;
-  Worker worker{1, WorkerEnvironment{log, admission, budget, 8, 0, [&] { idle.set_value(); }},
-                WorkerConfiguration{}};
+  Worker worker{
+      1, WorkerEnvironment{log, admission, budget, 8, MarkAndMask{}, nullptr, [&] { idle.set_value(); }},
+      WorkerConfiguration{}};
   std::vector<OpenListener> listeners;
   listeners.push_back(forwarder_to(static_cast<std::uint16_t>(std::atoi(arguments[1]))));
   std::printf("listening at %s.\n", print(local_endpoint(listeners.front().socket)).c_str());

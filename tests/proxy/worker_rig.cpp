@@ -34,7 +34,7 @@ OpenListener open_listener(const WorkerRig::Settings& settings, const lab::Socke
     decision.server_leg = make_treatment("server", settings.server_leg, Side::server);
     plan.forward_decision = std::make_shared<const Decision>(decision);
   }
-  Result<Fd> socket = listen_at(plan.spec(), nullptr);
+  Result<Fd> socket = listen_at(plan.spec(nullptr), nullptr);
   if (!socket) throw std::runtime_error{print(socket.error())};
   plan.at = local_endpoint(*socket);
   return {plan, std::move(*socket)};
@@ -46,7 +46,7 @@ WorkerRig::WorkerRig(const Settings& settings)
     : listener{lab::Socket::listen("127.0.0.1:0")},
       log{silent()},
       admission{settings.limits, nullptr},
-      worker{1, WorkerEnvironment{log, admission, budget, 8, 0, nullptr},
+      worker{1, WorkerEnvironment{log, admission, budget, 8, MarkAndMask{}, nullptr, nullptr},
              WorkerConfiguration{nullptr, settings.timeouts, settings.busy_poll}} {
   OpenListener open = open_listener(settings, listener);
   at = open.plan.at;
