@@ -24,6 +24,11 @@ void add_calls(std::vector<std::string>& steps, const std::vector<SocketCall>& c
     steps.push_back(print(call) + (call.key.empty() ? "" : "   # " + std::string{call.key}));
 }
 
+std::string client_endpoint(const Flow& flow) {
+  const Endpoint& client = flow.client.value;
+  return client.port == 0 ? print(client.address) + ", its own port" : print(client);
+}
+
 // What the relay itself does for this leg: the rows of the table that are no socket option.
 void add_relay_settings(std::vector<std::string>& steps, const Profile& profile) {
   for (const LegSetting& setting : leg_settings()) {
@@ -44,6 +49,15 @@ void add_outside_settings(std::vector<std::string>& steps, const Profile& profil
   }
 }
 
+// What a segment size means on the wire; options such as timestamps (12 bytes) come out of the segment.
+void add_wire_size(std::vector<std::string>& steps, const Profile& profile, Family family) {
+  if (profile.mss.mode != Mss::Mode::fixed) return;
+  const std::uint32_t headers = family == Family::ipv4 ? 40 : 60;
+  steps.push_back("# mss = " + std::to_string(profile.mss.segment) + ": packets of at most " +
+                  std::to_string(profile.mss.segment + headers) + " bytes of IP, " +
+                  std::to_string(profile.mss.segment - 12) + " bytes of payload each with timestamps");
+}
+
 std::string client_title(ConnectAs connect_as) {
   return connect_as == ConnectAs::proxy ? "this host" : "the client";
 }
@@ -58,7 +72,8 @@ LegStory client_story(const Flow& flow, const Decision& decision, const Settings
   if (family == Family::ipv6) at.address = IpAddress::v6({});
   add_calls(story.steps, listener_calls({at, tproxy, decision.client_leg}));
   add_outside_settings(story.steps, decision.client_leg->settings);
-  story.steps.push_back("accept()   # from " + print(flow.client.value));
+  add_wire_size(story.steps, decision.client_leg->settings, family);
+  story.steps.push_back("accept()   # from " + client_endpoint(flow));
   add_calls(story.steps, client_leg_calls(*decision.client_leg, family));
   add_relay_settings(story.steps, decision.client_leg->settings);
   return story;
@@ -84,8 +99,9 @@ LegStory server_story(const Flow& flow, const Decision& decision, const Settings
   if (leg.mss.mode == Mss::Mode::mirror)
     story.steps.push_back("setsockopt(TCP_MAXSEG, as in the client's SYN)   # mss");
   add_outside_settings(story.steps, leg);
+  add_wire_size(story.steps, leg, flow.destination.value.address.family());
   if (as == ConnectAs::client)
-    story.steps.push_back("bind(" + print(flow.client.value) + ")   # connect_as = \"client\"");
+    story.steps.push_back("bind(" + client_endpoint(flow) + ")   # connect_as = \"client\"");
   if (as == ConnectAs::client_address)
     story.steps.push_back("bind(" + print(flow.client.value.address) +
                           ", any port)   # connect_as = \"client-address\"");
