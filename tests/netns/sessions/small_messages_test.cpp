@@ -39,7 +39,7 @@ void check_cure(const lab::InlineLab& lab, std::chrono::nanoseconds round_trip) 
   WARN("round trip " << round_trip / 1ms << " ms: direct stalls " << direct.stalled_rounds
                      << " of 10 rounds, worst " << direct.worst / 1us << " us; through headrace "
                      << through.stalled_rounds << ", worst " << through.worst / 1us << " us");
-  CHECK(direct.stalled_rounds >= 5);
+  CHECK(direct.stalled_rounds >= 3);  // 5 to 10 as a rule
   CHECK(through.stalled_rounds == 0);
 }
 
