@@ -166,6 +166,7 @@ std::vector<FilterChain> read_nft(std::string_view text) {
       chain->rules.push_back(unquoted(trimmed(line)));
     }
   }
+  std::erase_if(chains, [](const FilterChain& one) { return one.name.starts_with("HEADRACE_"); });
   return chains;
 }
 

@@ -20,7 +20,7 @@ std::vector<Interface> read_links(std::string_view text);                 // ip 
 std::vector<IpRule> read_ip_rules(std::string_view text, Family family);  // ip -N rule show
 std::string read_route_device(std::string_view text);                     // ip route get
 std::size_t count_next_hops(std::string_view text);                       // ip route show default
-// nft -y -t list ruleset, without table inet headrace.
+// nft -y -t list ruleset, without table inet headrace and chains HEADRACE_*.
 std::vector<FilterChain> read_nft(std::string_view text);
 // iptables-save, without the chains HEADRACE_*; the jumps to them stay, as their place matters.
 std::vector<FilterChain> read_iptables(std::string_view text, std::string_view tool);

@@ -26,18 +26,19 @@ MarkAndMask marked(const std::string& text) {
   return {number(text), slash == std::string::npos ? UINT32_MAX : number(text.substr(slash + 1))};
 }
 
-// nft: "meta mark set 0x1", "meta mark set meta mark & 0xfffffff0 | 0x00000001", "meta mark set ct mark".
+// nft: "meta mark set 0x1", "meta mark set meta mark & 0xfffffff0 | 0x00000001", "meta mark set ct mark"; of
+// rules that iptables made also "meta mark set mark and 0xfffffff0 xor 0x1".
 std::optional<MarkChange> nft_change(const Words& words) {
   for (std::size_t i = 0; i + 3 < words.size(); ++i) {
     if (words[i] != "meta" || words[i + 1] != "mark" || words[i + 2] != "set") continue;
     const std::string& first = words[i + 3];
     if (is_number(first)) return MarkChange{UINT32_MAX, number(first), false};
-    if (first != "meta") return MarkChange{UINT32_MAX, 0, true};
+    if (first != "meta" && first != "mark") return MarkChange{UINT32_MAX, 0, true};
     MarkChange change;
-    for (std::size_t at = i + 5; at + 1 < words.size(); at += 2) {
-      if (words[at] == "&") {
+    for (std::size_t at = i + (first == "mark" ? 4 : 5); at + 1 < words.size(); at += 2) {
+      if (words[at] == "&" || words[at] == "and") {
         change.bits |= ~number(words[at + 1]);
-      } else if (words[at] == "|" || words[at] == "^") {
+      } else if (words[at] == "|" || words[at] == "^" || words[at] == "or" || words[at] == "xor") {
         change.bits |= number(words[at + 1]);
         change.value |= number(words[at + 1]);
       } else {

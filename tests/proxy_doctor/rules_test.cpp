@@ -96,6 +96,7 @@ TEST_CASE("doctor: other users of our mark's bits are named") {
   CHECK(with("nft", "prerouting", -160, "meta mark set 0x00480000") == Status::fail);  // is ours
   CHECK(with("nft", "prerouting", -140, "tcp dport 80 meta mark set 0x00000001") == Status::warn);
   CHECK(with("nft", "prerouting", -140, "meta mark set meta mark & 0xfffffff0 | 0x00000001") == Status::ok);
+  CHECK(with("nft", "prerouting", -140, "meta mark set mark and 0xfffffff0 xor 0x1") == Status::ok);
   CHECK(with("nft", "output", -150, "meta mark set meta mark & 0xff00ffff | 0x00010000") == Status::warn);
   CHECK(with("nft", "prerouting", -140, "tcp dport 80 meta mark set ct mark") == Status::warn);
   CHECK(with("nft", "forward", 0, "meta mark & 0x00ff0000 == 0x00480000 drop") == Status::warn);
