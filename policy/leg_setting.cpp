@@ -79,7 +79,7 @@ const std::array<LegSetting, 27> kSettings{{
     {.key = "cork",
      .field = &Profile::cork,
      .absent = {},
-     .range = {100, kSecond},
+     .range = {100, 200 * kMilli},  // then the kernel pushes by itself (tcp(7), TCP_CORK)
      .phase = Phase::relay,
      .how = InRelay{},
      .since = kOld,
@@ -118,7 +118,9 @@ const std::array<LegSetting, 27> kSettings{{
      .phase = Phase::handshake,
      .how = tcp(TCP_WINDOW_CLAMP, "TCP_WINDOW_CLAMP"),
      .since = kOld,
-     .says = "Upper bound of the receive window that this leg ever announces, from the handshake on."},
+     .says = "Upper bound of the first receive window that this leg announces, which also fixes the window "
+             "scale; "
+             "recent kernels let autotuning raise later windows up to what the scale can say."},
     {.key = "initial_window",
      .field = &Profile::initial_window,
      .absent = "auto",

@@ -148,6 +148,14 @@ void add_host_verbs(CLI::App& app, Line& line, std::function<int()>& action) {
   });
 }
 
+// CLI11 only says that a command is missing.
+std::string unknown_verb(const CLI::App& app, int count, char** words) {
+  if (count < 2 || words[1][0] == '-') return {};
+  for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; }))
+    if (verb->get_name() == words[1]) return {};
+  return words[1];
+}
+
 int run_action(const std::function<int()>& action) {
   try {
     return action();
@@ -173,6 +181,10 @@ int main(int count, char** words) {
   add_policy_verbs(app, line, action);
   add_host_verbs(app, line, action);
   add_doctor(app, line, action);
+  if (const std::string word = unknown_verb(app, count, words); !word.empty()) {
+    std::fprintf(stderr, "headrace: unknown command \"%s\" (headrace --help lists them)\n", word.c_str());
+    return 2;
+  }
   try {
     app.parse(count, words);
   } catch (const CLI::ParseError& error) {

@@ -29,7 +29,7 @@ const Row kRows[] = {
     {"cork", text("5ms"), "\"5ms\""},
     {"cork", text("off"), "\"off\""},
     {"cork", text("2s"), "!out of range"},
-    {"cork", std::int64_t{5}, "!5 has no unit (\"auto\", \"off\" or a duration \"100us\" to \"1s\")"},
+    {"cork", std::int64_t{5}, "!5 has no unit (\"auto\", \"off\" or a duration \"100us\" to \"200ms\")"},
     {"mss", std::int64_t{1460}, "1460"},
     {"mss", text("mirror"), "\"mirror\""},
     {"mss", std::int64_t{87}, "!out of range"},
