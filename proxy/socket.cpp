@@ -17,6 +17,8 @@ namespace {
 
 // Bursts of connects wait here for the worker (B44); the kernel cuts it to net.core.somaxconn (4,096).
 constexpr int kBacklog = 4096;
+// Of a server leg, roughly: its list is made once a connection.
+constexpr std::size_t kMostCalls = 24;
 // SO_ORIGINAL_DST and IP6T_SO_ORIGINAL_DST; their headers (linux/netfilter_ipv*) clash with netinet/in.h.
 constexpr int kOriginalDestination = 80;
 
@@ -124,6 +126,27 @@ void append(std::vector<SocketCall>& calls, const std::vector<SocketCall>& more)
   calls.insert(calls.end(), more.begin(), more.end());
 }
 
+// What every listener carries for those it will accept: what a profile asks for that says nothing of its own.
+// Constant, so that a reload never finds a listener with another policy's settings. Five calls less a
+// connection (bench/run lan --row connections).
+const std::vector<SocketCall>& inherited_calls(Family family) {
+  static const auto kIpv4 = socket_calls({}, Side::client, Phase::connection, Family::ipv4);
+  static const auto kIpv6 = socket_calls({}, Side::client, Phase::connection, Family::ipv6);
+  return family == Family::ipv4 ? kIpv4 : kIpv6;
+}
+
+bool is_same_option(const SocketCall& one, const SocketCall& other) {
+  return one.level == other.level && one.name == other.name;
+}
+
+// A profile makes no call for a flag that is off; where the flag is inherited, it must. What else may be
+// inherited has no effect without its flag (keepalive's times).
+bool must_be_undone(const SocketCall& inherited, const std::vector<SocketCall>& wanted) {
+  const auto sets = [&](const SocketCall& call) { return is_same_option(call, inherited); };
+  if (std::any_of(wanted.begin(), wanted.end(), sets)) return false;
+  return std::holds_alternative<bool Profile::*>(find_leg_setting(inherited.key)->field);
+}
+
 // Calls with no key are ours and must succeed; calls that a setting asked for are told and left out.
 std::optional<SystemError> make_all(const Fd& socket, std::span<const SocketCall> calls,
                                     const FailedCall& failed) {
@@ -172,12 +195,14 @@ std::vector<SocketCall> listener_calls(const ListenerSpec& spec) {
   add_leg_basics(calls);
   calls.push_back(flag(IPPROTO_TCP, TCP_SAVE_SYN, "TCP_SAVE_SYN"));
   append(calls, spec.treatment->calls(family).handshake);
+  append(calls, inherited_calls(family));
   return calls;
 }
 
 std::vector<SocketCall> server_leg_calls(const ServerLegSpec& spec) {
   const Family family = spec.to.value.address.family();
   std::vector<SocketCall> calls;
+  calls.reserve(kMostCalls);
   add_leg_basics(calls);
   if (spec.transparent) add_transparent(calls, family);
   if (spec.as) calls.push_back(flag(SOL_SOCKET, SO_REUSEADDR, "SO_REUSEADDR"));
@@ -190,7 +215,14 @@ std::vector<SocketCall> server_leg_calls(const ServerLegSpec& spec) {
 }
 
 std::vector<SocketCall> client_leg_calls(const LegTreatment& treatment, Family family) {
-  return treatment.calls(family).connection;
+  const auto& wanted = treatment.calls(family).connection;
+  const auto& inherited = inherited_calls(family);
+  std::vector<SocketCall> calls;
+  for (const SocketCall& call : inherited)
+    if (must_be_undone(call, wanted)) calls.push_back({call.level, call.name, call.label, 0, call.key});
+  for (const SocketCall& call : wanted)
+    if (std::find(inherited.begin(), inherited.end(), call) == inherited.end()) calls.push_back(call);
+  return calls;
 }
 
 Result<Fd> listen_at(const ListenerSpec& spec, const FailedCall& failed) {

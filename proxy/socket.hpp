@@ -44,7 +44,8 @@ struct ServerLegSpec {
 // The calls before bind and listen, and before bind and connect, in the order in which they are made.
 std::vector<SocketCall> listener_calls(const ListenerSpec& spec);
 std::vector<SocketCall> server_leg_calls(const ServerLegSpec& spec);
-// The calls on a client leg after accept.
+// The calls on a client leg after accept: where its policy differs from what its listener handed down, which
+// is what a profile asks for that says nothing.
 std::vector<SocketCall> client_leg_calls(const LegTreatment& treatment, Family family);
 
 // Told of a call that failed although the session goes on without it.

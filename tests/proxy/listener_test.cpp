@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "proxy/listener.hpp"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+#include <array>
+
+#include "bench/lab/socket_address.hpp"
 #include "tests/proxy/waiting.hpp"
 #include "tests/proxy/worker_rig.hpp"
 #include "tests/test.hpp"
@@ -19,7 +26,46 @@ std::optional<OriginalDestination> destination(Origin origin, const Endpoint& lo
   return original_destination(plan, Accepted{Fd{}, {}, local});
 }
 
+int option(const Fd& socket, int level, int name) {
+  int value = -1;
+  socklen_t size = sizeof value;
+  ::getsockopt(socket.get(), level, name, &value, &size);
+  return value;
+}
+
+// What an accepted connection has after the calls of `policy`, where the listener is of the default profile.
+std::array<int, 3> delay_alive_idle(const Profile& policy) {
+  const ListenerSpec spec{{IpAddress::v4({127, 0, 0, 1}), 0}, false, make_treatment("d", {}, Side::client)};
+  const Result<Fd> listener = listen_at(spec, nullptr);
+  REQUIRE(listener);
+  const auto to = lab::SocketAddress("127.0.0.1:" + std::to_string(local_endpoint(*listener).port));
+  const Fd client{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+  REQUIRE(::connect(client.get(), to.get(), to.size()) == 0);
+  const Result<Accepted> accepted = accept_one(*listener);
+  REQUIRE(accepted);
+  const auto treatment = make_treatment("p", policy, Side::client);
+  apply(accepted->socket, client_leg_calls(*treatment, Family::ipv4), nullptr);
+  return {option(accepted->socket, IPPROTO_TCP, TCP_NODELAY),
+          option(accepted->socket, SOL_SOCKET, SO_KEEPALIVE),
+          option(accepted->socket, IPPROTO_TCP, TCP_KEEPIDLE)};
+}
+
 }  // namespace
+
+TEST_CASE("listener: whoever it accepts has the default profile without a call") {
+  CHECK(client_leg_calls(*make_treatment("d", {}, Side::client), Family::ipv4).empty());
+  CHECK(delay_alive_idle({}) == std::array{1, 1, 60});
+}
+
+TEST_CASE("listener: what it hands down gives way to the policy") {
+  Profile policy;
+  policy.nodelay = policy.keepalive = false;
+  CHECK(delay_alive_idle(policy)[0] == 0);
+  CHECK(delay_alive_idle(policy)[1] == 0);
+  policy.keepalive = true;
+  policy.keepalive_idle = std::chrono::seconds{300};
+  CHECK(delay_alive_idle(policy) == std::array{0, 1, 300});
+}
 
 TEST_CASE("listener: a connection made straight to a transparent listener is reset and counted") {
   WorkerRig::Settings settings;
