@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "proxy/tcp_info.hpp"
+
 namespace headrace {
 namespace {
 
@@ -36,7 +38,8 @@ void Relay::count(std::uint64_t to_server, std::uint64_t to_client, Instant now)
 
 void Relay::time_answer(Instant now) {
   const auto time = now - answer_began_;
-  if (time > client_rtt_ * kPauseRounds) return;
+  if (!client_rtt_) client_rtt_ = tcp_info(client_.socket).min_rtt;
+  if (time > *client_rtt_ * kPauseRounds) return;
   ++traffic_.timed_exchanges;
   traffic_.answer_time += time;
 }

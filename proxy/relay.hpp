@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 
 #include "proxy/pump.hpp"
 
@@ -24,12 +25,13 @@ struct Traffic {
 class Relay {
  public:
   Relay(Leg& client, Leg& server, const PumpSettings& to_server, const PumpSettings& to_client)
-      : to_server_{client, server, to_server}, to_client_{server, client, to_client} {}
+      : client_{client}, to_server_{client, server, to_server}, to_client_{server, client, to_client} {}
 
   // Moves what both directions can move now. True when bytes moved.
   bool run(WorkerResources& resources);
   bool has_more() const { return to_server_.has_more() || to_client_.has_more(); }
-  // What one round trip to the client takes, as measured in its handshake.
+  // What one round trip to the client takes. Unset, the kernel is asked when it is first needed: a session of
+  // one exchange never does.
   void set_client_rtt(std::chrono::nanoseconds rtt) { client_rtt_ = rtt; }
   // What each leg's bytes look like on the wire.
   void set_shapes(SegmentShape client, SegmentShape server) {
@@ -54,12 +56,13 @@ class Relay {
   void count(std::uint64_t to_server, std::uint64_t to_client, Instant now);
   void time_answer(Instant now);
 
+  const Leg& client_;
   Pump to_server_;
   Pump to_client_;
   Traffic traffic_;
   Turn turn_ = Turn::nobody;
   Instant answer_began_;
-  std::chrono::nanoseconds client_rtt_{0};
+  std::optional<std::chrono::nanoseconds> client_rtt_;
 };
 
 }  // namespace headrace

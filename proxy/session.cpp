@@ -99,7 +99,7 @@ void Session::on_ready(unsigned leg, Events events) noexcept {
 }
 
 void Session::connected() {
-  const int code = pending_error(server_.socket);
+  const int code = server_.hung_up ? pending_error(server_.socket) : 0;  // an attempt that failed hangs up
   // It was connected and reset before we looked (an attempt that fails is refused): its bytes still count.
   if (code == ECONNRESET || code == EPIPE)
     server_.break_with(code);
@@ -107,10 +107,8 @@ void Session::connected() {
     return connecting_failed(code);
   phase_ = Phase::relaying;
   last_moved_ = host_.loop().now();
-  const TcpInfo client = tcp_info(client_.socket);
-  relay_.set_client_rtt(client.rtt);
   if (decision_->client_leg->settings.pace || decision_->server_leg->settings.pace)
-    relay_.set_shapes(shape_of(client, flow_.client.value.address.family()),
+    relay_.set_shapes(shape_of(tcp_info(client_.socket), flow_.client.value.address.family()),
                       shape_of(tcp_info(server_.socket), flow_.destination.value.address.family()));
   relay();
 }
