@@ -30,6 +30,11 @@ Events from_mask(std::uint32_t mask) {
           .broken = (mask & (EPOLLHUP | EPOLLERR)) != 0};
 }
 
+timespec to_kernel(std::chrono::nanoseconds time) {
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(time);
+  return {seconds.count(), (time - seconds).count()};
+}
+
 // Ends a handle's life the way libuv wants it: memory goes in the close callback.
 template <class Handle>
 void close_handle(Handle* handle) {
@@ -65,11 +70,12 @@ void Loop::stop() { stopped_ = true; }
 // libuv hands its descriptors to its epoll only inside uv_run: hence once before the first sleep.
 void Loop::run_uv() { uv_run(&uv_->loop, UV_RUN_NOWAIT); }
 
-std::chrono::nanoseconds Loop::time_to_sleep() {
+// Nothing: until an event. Without a timeout the kernel sets no timer, which each sleep would pay for.
+std::optional<std::chrono::nanoseconds> Loop::time_to_sleep() {
   if (busy_poll_.count() > 0 && now_ - last_event_ < busy_poll_) return std::chrono::nanoseconds{0};
   const Instant deadline = hooks_ ? hooks_->next_deadline() : Instant::max();
   if (deadline <= now_) return std::chrono::nanoseconds{0};  // min() - now would overflow
-  if (deadline == Instant::max()) return kLongestSleep;
+  if (deadline == Instant::max()) return std::nullopt;
   return std::min<std::chrono::nanoseconds>(deadline - now_, kLongestSleep);
 }
 
@@ -79,9 +85,9 @@ void Loop::run() {
   now_ = Clock::now();
   while (!stopped_) {
     const auto sleep = time_to_sleep();
-    const auto seconds = std::chrono::floor<std::chrono::seconds>(sleep);
-    const timespec timeout{seconds.count(), (sleep - seconds).count()};
-    const int count = epoll_pwait2(epoll_.get(), uv_->events.data(), kEventsPerTurn, &timeout, nullptr);
+    const auto timeout = to_kernel(sleep.value_or(std::chrono::nanoseconds{0}));
+    const int count =
+        epoll_pwait2(epoll_.get(), uv_->events.data(), kEventsPerTurn, sleep ? &timeout : nullptr, nullptr);
     HEADRACE_INVARIANT(count >= 0 || errno == EINTR);
     now_ = Clock::now();
     if (count > 0) last_event_ = now_;

@@ -6,6 +6,7 @@
 #include <functional>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "proxy/fd.hpp"
@@ -72,7 +73,7 @@ class Loop {
   friend class Signals;
   struct Uv;
 
-  std::chrono::nanoseconds time_to_sleep();
+  std::optional<std::chrono::nanoseconds> time_to_sleep();
   void dispatch(int count);
   void run_uv();
 
