@@ -49,11 +49,14 @@ std::vector<std::string> command_line(const Contender& contender, const SpeedLab
   }
 }
 
-// A proxy is ready when it accepts; nothing is sent, so that the session ends at once.
-void wait_until_it_accepts(const SpeedLab& lab, const Process& process) {
+// A proxy is ready when it accepts and has its workers: nginx's master listens before it has one. Nothing is
+// sent, so that the session ends at once.
+void wait_until_it_accepts(const SpeedLab& lab, const Process& process, std::size_t processes) {
   const Deadline deadline(10s);
   while (!deadline.passed() && process.running()) {
-    if (Socket::try_connect(lab.net.client, endpoint(kMiddleWan4, kBulkRelay)).end == End::done) return;
+    if (with_children(process.pid()).size() == processes &&
+        Socket::try_connect(lab.net.client, endpoint(kMiddleWan4, kBulkRelay)).end == End::done)
+      return;
     std::this_thread::sleep_for(10ms);
   }
   throw std::runtime_error("the proxy did not get ready:\n" + process.output());
@@ -82,7 +85,7 @@ Running::Running(const Contender& contender, const SpeedLab& lab, const fs::path
     lab.net.middle.command({program, "net", "up", "-c", argv.back()});
   process_.emplace(lab.net.middle, argv);
   if (contender.carrier != Carrier::headrace_inline) {
-    wait_until_it_accepts(lab, *process_);
+    wait_until_it_accepts(lab, *process_, contender.carrier == Carrier::nginx ? 2 : 1);
   } else if (!process_->wait_for_output("ready", 10s)) {
     throw std::runtime_error("headrace did not get ready:\n" + process_->output());
   }

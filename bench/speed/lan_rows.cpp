@@ -93,6 +93,23 @@ std::vector<double> measure_message_calls(const Turn& turn) {
   return each;
 }
 
+// Few at a time: stopped at each call, a proxy must still answer within the client's patience.
+std::vector<double> measure_connection_calls(const Turn& turn) {
+  constexpr Churn kLoad{.count = 500, .parallel = 4};
+  const EchoServer server(turn.lab.net.server, kEchoPort, std::nullopt);
+  const auto counts = count_calls(turn.contender.pids(), [&] {
+    churn(turn.lab.net.client, echo_targets(turn), kLoad);
+    std::this_thread::sleep_for(kSettle);
+  });
+  double all = 0;
+  double options = 0;
+  for (const auto& [name, calls] : counts) {
+    all += calls / kLoad.count;
+    if (name == "setsockopt" || name == "getsockopt") options += calls / kLoad.count;
+  }
+  return {options, all};
+}
+
 std::vector<double> measure_bulk_calls(const Turn& turn) {
   const BulkServer server(turn.lab.net.server, kBulkPort);
   BulkResult result;
@@ -154,6 +171,13 @@ std::vector<Row> lan_rows() {
        proxies,
        cubic,
        measure_message_calls,
+       3},
+      {"connection_calls",
+       "System calls a connection, one exchange",
+       {call_metric("options", "socket options"), call_metric("all", "all")},
+       proxies,
+       cubic,
+       measure_connection_calls,
        3},
       {"bulk_calls",
        "System calls of bulk",
