@@ -12,7 +12,7 @@ namespace headrace {
 // "0x00480000", as nft, ip and iptables take marks and masks.
 std::string print_hex(std::uint32_t value);
 
-// The marks that the server legs of a plan carry, and of these the ones whose SYN goes without an option.
+// The marks that server legs can carry, and of these the ones whose SYN goes without an option.
 struct ServerMarks {
   std::set<std::uint32_t> all;
   std::set<std::uint32_t> without_timestamps;

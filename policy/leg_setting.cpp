@@ -128,7 +128,7 @@ const std::array<LegSetting, 27> kSettings{{
      .phase = Phase::handshake,
      .how = InStorage{"the first burst of a connection is limited to the kernel's 10 segments (a route's "
                       "initcwnd does the same for all connections)"},
-     .since = {4, 13},
+     .since = {5, 7},
      .says = "Segments that may leave before the first ACK arrives."},
     {.key = "initial_receive_window",
      .field = &Profile::initial_receive_window,
@@ -137,7 +137,7 @@ const std::array<LegSetting, 27> kSettings{{
      .phase = Phase::handshake,
      .how = InStorage{"the first window announced is the kernel's (a route's initrwnd does the same for all "
                       "connections)"},
-     .since = {4, 13},
+     .since = {5, 7},
      .says = "Segments that the server may send before it hears from this leg again; server leg only."},
     {.key = "congestion",
      .field = &Profile::congestion,
@@ -264,7 +264,7 @@ const std::array<LegSetting, 27> kSettings{{
      .phase = Phase::handshake,
      .how = kTrafficClass,
      .since = kOld,
-     .says = "Marking of this leg's packets; preserve carries the other leg's across."},
+     .says = "Marking of this leg's packets; on the server leg preserve carries the client's across."},
     {.key = "thin_stream",
      .field = &Profile::thin_stream,
      .absent = {},

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "proxy/admin.hpp"
 
+#include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -17,7 +19,7 @@ namespace headrace {
 namespace {
 
 constexpr std::size_t kLongestRequest = 4096;
-constexpr std::size_t kMostConnections = 16;
+constexpr int kMostConnections = 16;
 constexpr timeval kPatience{30, 0};  // of the command line; a reload may load many policies
 
 using nlohmann::json;
@@ -63,6 +65,7 @@ class AdminServer::Connection final : public Watcher {
   }
 
   bool is_done() const { return done_; }
+  void abandon() { done_ = true; }
 
   void on_ready(unsigned, Events) noexcept override {
     std::array<char, 1024> buffer{};
@@ -112,7 +115,8 @@ AdminServer::AdminServer(Loop& loop, Log& log, const std::string& path, AdminHan
       log_{log},
       path_{path},
       handler_{std::move(handler)},
-      listener_{local_socket(SOCK_NONBLOCK)} {
+      listener_{local_socket(SOCK_NONBLOCK)},
+      spare_{::open("/dev/null", O_RDONLY | O_CLOEXEC)} {
   if (admin_answers(path))
     throw std::runtime_error{"admin.socket " + path + ": another headrace answers there"};
   std::error_code error;
@@ -123,8 +127,7 @@ AdminServer::AdminServer(Loop& loop, Log& log, const std::string& path, AdminHan
   const int bound = ::bind(listener_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
   ::umask(before);
   if (bound != 0) fail("admin.socket " + path + ": bind");
-  if (::listen(listener_.get(), static_cast<int>(kMostConnections)) != 0)
-    fail("admin.socket " + path + ": listen");
+  if (::listen(listener_.get(), kMostConnections) != 0) fail("admin.socket " + path + ": listen");
   if (!watch_.start(loop_, listener_, *this, 0, Watch::Trigger::level))
     fail("admin.socket " + path + ": epoll_ctl");
 }
@@ -139,8 +142,18 @@ void AdminServer::on_ready(unsigned, Events) noexcept { accept_all(); }
 void AdminServer::accept_all() {
   for (;;) {
     Fd socket{::accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC)};
+    if (!socket && (errno == EMFILE || errno == ENFILE)) {
+      // Let go with the spare descriptor, or this would be asked again at once.
+      spare_.close();
+      Fd{::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC)}.close();
+      spare_ = Fd{::open("/dev/null", O_RDONLY | O_CLOEXEC)};
+      return;
+    }
     if (!socket) return;
-    if (connections_.size() >= kMostConnections) continue;
+    // Who has said nothing for longest makes room: silence must not lock anybody out.
+    const auto is_live = [](const std::unique_ptr<Connection>& connection) { return !connection->is_done(); };
+    if (std::count_if(connections_.begin(), connections_.end(), is_live) >= kMostConnections)
+      (*std::find_if(connections_.begin(), connections_.end(), is_live))->abandon();
     connections_.push_back(std::make_unique<Connection>(*this, std::move(socket)));
   }
 }
@@ -149,11 +162,19 @@ void AdminServer::reap() {
   connections_.remove_if([](const std::unique_ptr<Connection>& connection) { return connection->is_done(); });
 }
 
-bool admin_answers(const std::string& path) { return connect_to(local_socket(0), path); }
+// Somebody who may not ask, or a daemon too busy to answer, does not mean that there is none.
+bool admin_answers(const std::string& path) {
+  const Fd socket = local_socket(0);
+  ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &kPatience, sizeof kPatience);
+  if (connect_to(socket, path)) return true;
+  if (errno == ENOENT || errno == ECONNREFUSED || errno == ENOTDIR || errno == ENOTSOCK) return false;
+  fail("connect " + path);
+}
 
 std::string admin_request(const std::string& path, const std::string& verb, const std::string& argument) {
   const Fd socket = local_socket(0);
   ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &kPatience, sizeof kPatience);
+  ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &kPatience, sizeof kPatience);
   if (!connect_to(socket, path)) fail("connect " + path);
   const std::string request = json{{"verb", verb}, {"argument", argument}}.dump() + "\n";
   if (::send(socket.get(), request.data(), request.size(), MSG_NOSIGNAL) < 0) fail("ask " + path);

@@ -19,7 +19,8 @@ namespace headrace {
 // std::runtime_error for what goes back as {"ok": false}.
 using AdminHandler = std::function<std::string(const std::string& verb, const std::string& argument)>;
 
-// The daemon's end. Main thread. Requests over 4 KiB and connections over 16 at once are refused.
+// The daemon's end. Main thread. Requests over 4 KiB are refused, and of more than 16 connections the oldest
+// is closed.
 class AdminServer final : public Watcher {
  public:
   // Throws std::runtime_error. Replaces a socket that nobody answers any more; 0660.
@@ -37,6 +38,7 @@ class AdminServer final : public Watcher {
   std::string path_;
   AdminHandler handler_;
   Fd listener_;
+  Fd spare_;  // given up for a moment when there is no descriptor left
   Watch watch_;
   std::list<std::unique_ptr<Connection>> connections_;
 };

@@ -1,13 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "proxy/diversion.hpp"
 
+#include <fcntl.h>
+
+#include <cerrno>
 #include <filesystem>
-#include <fstream>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
 
 namespace headrace {
+namespace {
+
+// Whoever removes the rules that often means it.
+constexpr int kMostRepairs = 3;
+
+}  // namespace
 
 DiversionControl::~DiversionControl() {
   try {
@@ -20,28 +28,58 @@ DiversionControl::~DiversionControl() {
 void DiversionControl::replace(std::shared_ptr<const Configuration> configuration, ListenerClasses classes,
                                ClassPorts ports) {
   if (!claim_) claim_.emplace();
-  configuration_ = std::move(configuration);
-  classes_ = std::move(classes);
-  ports_ = std::move(ports);
-  put();
+  Content fresh{std::move(configuration), std::move(classes), std::move(ports)};
+  put(fresh);
+  content_ = std::move(fresh);
 }
 
 void DiversionControl::set(Reason reason, bool holds) {
-  const unsigned before = reasons_;
   reasons_ = holds ? reasons_ | bit(reason) : reasons_ & ~bit(reason);
-  if (present_ && (before == 0) != (reasons_ == 0)) put();
+  if (applied_ && *applied_ != wanted()) put(content_);
 }
 
-void DiversionControl::put() {
-  const Settings& settings = configuration_->settings;
+void DiversionControl::put(const Content& content) {
+  const Settings& settings = content.configuration->settings;
   if (settings.intercept.mode == InterceptMode::off) return;
-  apply_diversion({settings, *configuration_->policies, classes_, ports_,
-                   reasons_ == 0 ? Diversion::on : Diversion::sessions, ipv6_});
-  present_ = true;
+  const auto missing = missing_on_host(settings);
+  reasons_ = missing.empty() ? reasons_ & ~bit(Reason::host) : reasons_ | bit(Reason::host);
+  apply_diversion(
+      {settings, *content.configuration->policies, content.classes, content.ports, wanted(), ipv6_});
+  applied_ = wanted();
+}
+
+// Without its routing rule a diverted packet is neither ours nor forwarded: it is lost.
+std::vector<std::string> DiversionControl::missing_on_host(const Settings& settings) const {
+  HostPlan host = plan_host(settings, ipv6_);
+  host.sysctls.clear();
+  return net_differences(host);
+}
+
+std::string DiversionControl::verify() {
+  if (!applied_) return {};
+  const Settings& settings = content_.configuration->settings;
+  const auto missing = missing_on_host(settings);
+  if (missing.empty() == holds(Reason::host)) {
+    put(content_);
+    if (missing.empty()) return "the host is prepared again: new flows are taken";
+    return "new flows go straight to the server until `headrace net up` has been run again: " +
+           missing.front();
+  }
+  // A redirect that takes nothing has no rules that could be missed.
+  if (settings.intercept.mode == InterceptMode::redirect && *applied_ == Diversion::sessions) return {};
+  if (diversion_present(settings.intercept.firewall)) return {};
+  if (repairs_ >= kMostRepairs) {
+    applied_.reset();
+    return "somebody took the rules out again and again: they stay out until a restart";
+  }
+  ++repairs_;
+  put(content_);
+  return "somebody took the rules out: they are in again";
 }
 
 void DiversionControl::remove() {
-  if (std::exchange(present_, false)) remove_diversion(configuration_->settings.intercept.firewall);
+  if (std::exchange(applied_, std::nullopt))
+    remove_diversion(content_.configuration->settings.intercept.firewall);
 }
 
 bool BypassFile::is_on() const {
@@ -55,9 +93,9 @@ void BypassFile::set(bool on) const {
     std::filesystem::remove(path_, error);
   } else {
     std::filesystem::create_directories(std::filesystem::path{path_}.parent_path(), error);
-    std::ofstream file{path_};
-    file << "New flows go straight to the server. `headrace bypass off` removes this file.\n";
-    if (!file.flush()) throw std::runtime_error{"write " + path_ + ": failed"};
+    // The directory may be the daemon's and this root: a link that was planted there is not followed.
+    const Fd file{::open(path_.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644)};
+    if (!file) error = {errno, std::system_category()};
   }
   if (error) throw std::runtime_error{"change " + path_ + ": " + error.message()};
 }

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "config/load.hpp"
 #include "deploy/net_apply.hpp"
@@ -20,7 +21,12 @@ namespace headrace {
 // that fails is told to the caller as text and tried again at the next one.
 class DiversionControl {
  public:
-  enum class Reason : std::uint8_t { operator_bypass, overload, stopping };
+  enum class Reason : std::uint8_t {
+    operator_bypass,
+    overload,
+    stopping,
+    host,  // its routing rule or route is gone; found out here
+  };
 
   explicit DiversionControl(bool ipv6) : ipv6_{ipv6} {}
   ~DiversionControl();  // takes it out
@@ -31,21 +37,31 @@ class DiversionControl {
   // Sets or clears a reason against taking new flows. Throws when the packet filter refuses.
   void set(Reason reason, bool holds);
   void remove();
+  // Looks whether rules and routing are still there and mends what can be mended, the rules three times. What
+  // it found, for the log; empty when all is well. Runs programs; throws like set().
+  std::string verify();
 
-  bool takes_new_flows() const { return present_ && reasons_ == 0; }
+  bool takes_new_flows() const { return applied_ == Diversion::on; }
   bool holds(Reason reason) const { return (reasons_ & bit(reason)) != 0; }
 
  private:
+  struct Content {
+    std::shared_ptr<const Configuration> configuration;
+    ListenerClasses classes;
+    ClassPorts ports;
+  };
+
   static unsigned bit(Reason reason) { return 1U << static_cast<unsigned>(reason); }
-  void put();
+  Diversion wanted() const { return reasons_ == 0 ? Diversion::on : Diversion::sessions; }
+  void put(const Content& content);
+  std::vector<std::string> missing_on_host(const Settings& settings) const;
 
   bool ipv6_;
   std::optional<DiversionClaim> claim_;
-  bool present_ = false;
+  std::optional<Diversion> applied_;  // what the packet filter has
   unsigned reasons_ = 0;
-  std::shared_ptr<const Configuration> configuration_;
-  ListenerClasses classes_;
-  ClassPorts ports_;
+  int repairs_ = 0;
+  Content content_;
 };
 
 // The operator's bypass, remembered in a file so that it survives a restart.

@@ -45,7 +45,8 @@ std::uint16_t free_port(const Settings& settings, const std::vector<IpAddress>& 
     taken.insert(candidate);
     if (are_free(addresses, candidate, settings.intercept.mode == InterceptMode::tproxy)) return candidate;
   }
-  throw std::runtime_error{"listen: no free port in intercept.listener_ports " + print(range)};
+  throw std::runtime_error{"listen: no port of intercept.listener_ports " + print(range) +
+                           " can be had (all in use, or this process lacks CAP_NET_ADMIN)"};
 }
 
 // A wildcard listener is reached by every address of this host, and the wildcard means this host as well.
@@ -57,8 +58,7 @@ bool leads_to_itself(const ForwardSettings& forward) {
   return (listen.address.is_unspecified() || to.address.is_unspecified()) && is_local_address(to.address);
 }
 
-std::size_t count_syn_recv(const char* table) {
-  constexpr std::string_view kSynRecv = "03";
+std::size_t count_in_state(const char* table, std::string_view wanted) {
   std::ifstream file{table};
   std::string line;
   std::size_t count = 0;
@@ -67,9 +67,14 @@ std::size_t count_syn_recv(const char* table) {
     std::istringstream fields{line};
     std::string slot, local, remote, state;
     fields >> slot >> local >> remote >> state;
-    if (state == kSynRecv) ++count;
+    if (state == wanted) ++count;
   }
   return count;
+}
+
+// States as net/tcp_states.h numbers them.
+std::size_t count_in_both(std::string_view state) {
+  return count_in_state("/proc/self/net/tcp", state) + count_in_state("/proc/self/net/tcp6", state);
 }
 
 }  // namespace
@@ -106,7 +111,7 @@ void open_forward_listeners(const Settings& settings, std::size_t workers, const
                                ": it would forward to itself"};
     if (!is_free(forward.listen, false))
       throw std::runtime_error{"listen at " + print(forward.listen) +
-                               ": in use, or not an address of this host"};
+                               ": in use, not an address of this host, or a port that needs privileges"};
     Decision decision;
     decision.policy = "forward:" + print(forward.listen);
     decision.connect_as = ConnectAs::proxy;
@@ -119,8 +124,8 @@ void open_forward_listeners(const Settings& settings, std::size_t workers, const
   }
 }
 
-std::size_t handshakes_in_flight() {
-  return count_syn_recv("/proc/self/net/tcp") + count_syn_recv("/proc/self/net/tcp6");
-}
+std::size_t handshakes_in_flight() { return count_in_both("03"); }
+
+std::size_t closings_in_flight() { return count_in_both("04") + count_in_both("09") + count_in_both("0B"); }
 
 }  // namespace headrace

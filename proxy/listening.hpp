@@ -36,5 +36,7 @@ void open_forward_listeners(const Settings& settings, std::size_t workers, const
 // Handshakes that wait for their last ACK (SYN_RECV) in this network namespace: closing a listener now
 // would reset them.
 std::size_t handshakes_in_flight();
+// Connections whose last bytes or whose FIN the peer has not acknowledged (FIN_WAIT1, LAST_ACK, CLOSING).
+std::size_t closings_in_flight();
 
 }  // namespace headrace

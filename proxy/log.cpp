@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include <atomic>
+#include <utility>
 
 namespace headrace {
 namespace {
@@ -42,6 +43,7 @@ struct Log::Sink {
       std::make_shared<spdlog::async_logger>("headrace", std::make_shared<spdlog::sinks::stderr_sink_mt>(),
                                              pool, spdlog::async_overflow_policy::overrun_oldest);
   std::atomic<bool> json{false};
+  bool patterned = false;
   std::atomic<bool> sessions{true};
 
   void write(spdlog::level::level_enum level, std::string_view line) {
@@ -58,10 +60,15 @@ Log::Log(const LogSettings& settings) : sink_{std::make_unique<Sink>()} { apply(
 Log::~Log() { sink_->logger->flush(); }
 
 void Log::apply(const LogSettings& settings) {
-  sink_->json = settings.format == LogFormat::json;
+  const bool json = settings.format == LogFormat::json;
+  const bool is_new = std::exchange(sink_->patterned, true) == false || json != sink_->json;
+  sink_->json = json;
   sink_->sessions = settings.sessions;
   sink_->logger->set_level(to_spdlog(settings.level));
   sink_->logger->flush_on(spdlog::level::info);
+  // Waits for the line that is being written: on a full pipe that nobody reads, for ever. Hence only when
+  // needed.
+  if (!is_new) return;
   sink_->logger->set_pattern(sink_->json ? R"({"time":"%Y-%m-%dT%H:%M:%S.%e%z","level":"%l",%v})"
                                          : "%Y-%m-%dT%H:%M:%S.%e%z %l %v");
 }

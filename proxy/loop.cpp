@@ -52,6 +52,10 @@ struct Loop::Uv {
 
 Loop::Loop() : epoll_{epoll_create1(EPOLL_CLOEXEC)}, uv_{std::make_unique<Uv>()} {
   if (!epoll_) throw std::system_error{errno, std::system_category(), "epoll_create1"};
+  // Linux 5.11; a seccomp filter may not know it either.
+  const timespec now{0, 0};
+  if (epoll_pwait2(epoll_.get(), uv_->events.data(), 1, &now, nullptr) < 0)
+    throw std::system_error{errno, std::system_category(), "epoll_pwait2"};
   check_uv("uv_loop_init", uv_loop_init(&uv_->loop));
   epoll_event event{};
   event.events = EPOLLIN;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The command line: words in, one verb called, its exit status out. 2 for usage, 1 for what is bad.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
@@ -168,9 +171,19 @@ int run_action(const std::function<int()>& action) {
   return 1;
 }
 
+// A descriptor of ours must not become 0, 1 or 2: what is written there would go to it.
+void open_standard_descriptors() {
+  for (int descriptor = open("/dev/null", O_RDWR); descriptor >= 0; descriptor = open("/dev/null", O_RDWR)) {
+    if (descriptor <= STDERR_FILENO) continue;
+    close(descriptor);
+    return;
+  }
+}
+
 }  // namespace
 
 int main(int count, char** words) {
+  open_standard_descriptors();
   CLI::App app{"headrace: a transparent split-connection TCP proxy", "headrace"};
   app.set_version_flag("--version", std::string{"headrace "} + HEADRACE_VERSION);
   app.require_subcommand(1);

@@ -56,7 +56,7 @@ std::uint64_t Pump::run(WorkerResources& resources) {
   notice_hang_up();
   for (int share = kFairShare; share > 0 && phase_ != Phase::finished && phase_ != Phase::cut; --share) {
     if (!flush(resources)) break;
-    if (phase_ == Phase::ending) pass_end();
+    if (phase_ == Phase::ending && to_.writable) pass_end();
     if (phase_ != Phase::flowing || !from_.readable) break;
     const std::size_t most = allowance(resources.now);
     if (most == 0) break;
@@ -73,7 +73,8 @@ std::uint64_t Pump::run(WorkerResources& resources) {
 bool Pump::has_more() const {
   if (to_.broken != 0 || phase_ == Phase::finished || phase_ == Phase::cut) return false;
   if (is_holding()) return to_.writable;  // else the edge of `to` wakes us
-  return phase_ == Phase::ending || (from_.readable && paced_until_ == Instant::max());
+  if (phase_ == Phase::ending) return to_.writable;
+  return from_.readable && paced_until_ == Instant::max();
 }
 
 // Bytes that may be read now; 0: not before paced_until_.
@@ -212,8 +213,9 @@ bool Pump::flush_pipe() {
 // A leg that hangs up before it was given its end was reset. Where nothing is read from it now (its end was
 // read already, or its bytes are held back), no read would ever tell.
 void Pump::notice_hang_up() {
-  if (!to_.hung_up || to_.broken != 0 || phase_ == Phase::finished) return;
+  if (!to_.hung_up || to_.broken != 0) return;
   const int code = pending_error(to_.socket);
+  if (code == 0 && phase_ == Phase::finished) return;  // both ends have passed: the normal close
   to_.break_with(code != 0 ? code : ECONNRESET);
 }
 
@@ -272,6 +274,11 @@ void Pump::other_direction_spoke(WorkerResources& resources) {
 }
 
 void Pump::pass_end() {
+  // A FIN in SYN_SENT (fast open, data already on its way) would take the connection down instead.
+  if (to_.may_be_connecting && is_connecting(to_.socket)) {
+    to_.writable = false;
+    return;
+  }
   const Result<bool> passed = finish_writing(to_.socket);
   if (!passed) return destination_failed(passed.error().code);
   burst_is_held_ = false;

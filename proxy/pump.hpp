@@ -21,13 +21,14 @@ namespace headrace {
 // end of stream that never was (kernel-facts, "Reset").
 struct Leg {
   Fd socket;
-  bool readable = false;  // cleared by a read that found less than it asked for
-  bool writable = false;  // cleared by a write that took less than it was given
-  bool urgent = false;    // a mark may wait in what is still to be read
-  bool ending = false;    // an end or a reset has arrived behind what is still to be read
-  bool hung_up = false;   // both directions are over: by a reset, unless we had passed on an end
-  bool is_fresh = false;  // `urgent` is as of now: nothing was read since the kernel said so
-  int broken = 0;         // errno of the reset or time-out, once
+  bool readable = false;           // cleared by a read that found less than it asked for
+  bool writable = false;           // cleared by a write that took less than it was given
+  bool urgent = false;             // a mark may wait in what is still to be read
+  bool ending = false;             // an end or a reset has arrived behind what is still to be read
+  bool hung_up = false;            // both directions are over: by a reset, unless we had passed on an end
+  bool is_fresh = false;           // `urgent` is as of now: nothing was read since the kernel said so
+  bool may_be_connecting = false;  // fast open: writable before the handshake is over
+  int broken = 0;                  // errno of the reset or time-out, once
 
   void note(Events events);
   // The first reason stands. What came before the reset can still be read, without a further event.

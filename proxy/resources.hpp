@@ -29,13 +29,14 @@ class MemoryBudget {
   explicit MemoryBudget(std::size_t ceiling) : ceiling_{ceiling} {}
   void take(std::size_t bytes) { used_.fetch_add(bytes, std::memory_order_relaxed); }
   void give(std::size_t bytes) { used_.fetch_sub(bytes, std::memory_order_relaxed); }
-  bool exhausted() const { return used() >= ceiling_; }
+  bool exhausted() const { return used() >= ceiling(); }
   std::size_t used() const { return used_.load(std::memory_order_relaxed); }
-  std::size_t ceiling() const { return ceiling_; }
+  std::size_t ceiling() const { return ceiling_.load(std::memory_order_relaxed); }
+  void set_ceiling(std::size_t ceiling) { ceiling_.store(ceiling, std::memory_order_relaxed); }
 
  private:
   std::atomic<std::size_t> used_{0};
-  std::size_t ceiling_;
+  std::atomic<std::size_t> ceiling_;
 };
 
 struct Pipe {

@@ -19,6 +19,12 @@ namespace {
 // latest after a time in which any but a dead client has answered.
 constexpr std::chrono::milliseconds kRetireInterval{20};
 constexpr std::chrono::seconds kRetirePatience{3};
+// How often the daemon looks whether its rules and the host's routing are still there: three small programs.
+constexpr std::chrono::seconds kVerifyInterval{5};
+// The last bytes of sessions that have ended are the kernel's to deliver; without our rules their ACKs might
+// not come. A daemon that drains waits so long for them at the most.
+constexpr std::chrono::seconds kLingerPatience{60};
+constexpr std::chrono::milliseconds kLingerInterval{50};
 
 std::size_t raise_descriptor_limit() {
   rlimit limit{};
@@ -81,6 +87,7 @@ Server::Server(std::shared_ptr<const Configuration> configuration, Environment e
   }
   start_diversion();
   phase_ = Phase::serving;
+  verify_at_ = loop_.now() + kVerifyInterval;
 }
 
 Server::~Server() { diversion_.remove(); }
@@ -111,10 +118,12 @@ void Server::start_listening() {
       intercepts(settings) ? group_into_classes(*configuration_->policies) : ListenerClasses{};
   listening = open_class_listeners(settings, classes, {}, workers_.size(), ipv6_, storage_.get(),
                                    failed_listener_call_);
+  const std::size_t of_classes = listening.places.size();
   open_forward_listeners(settings, workers_.size(), storage_.get(), failed_listener_call_, listening);
   for (std::size_t i = 0; i < workers_.size(); ++i) workers_[i]->open(std::move(listening.per_worker[i]));
   ports_by_key_ = std::move(listening.ports_by_key);
   places_ = std::move(listening.places);
+  forward_places_.assign(places_.begin() + static_cast<std::ptrdiff_t>(of_classes), places_.end());
 }
 
 // Last of all: who listens diverts, and not before.
@@ -178,9 +187,12 @@ std::vector<Problem> Server::reload() {
   auto fresh = std::make_shared<const Configuration>(load_configuration(configuration_->file, environment_));
   const Settings& before = configuration_->settings;
   const Settings& after = fresh->settings;
+  const bool same_host =
+      before.intercept.mark == after.intercept.mark && before.intercept.table == after.intercept.table;
   if (intercepts(before) != intercepts(after) || before.intercept.mode != after.intercept.mode ||
-      before.intercept.firewall != after.intercept.firewall)
-    throw std::runtime_error{"intercept: mode, firewall, and whether anything is intercepted need a restart"};
+      before.intercept.firewall != after.intercept.firewall || !same_host)
+    throw std::runtime_error{
+        "intercept: mode, firewall, mark, table, and whether anything is intercepted need a restart"};
   const auto warnings = fresh->warnings;
   adopt(std::move(fresh));
   for (const Problem& warning : warnings) log_.warning(print(warning));
@@ -189,28 +201,42 @@ std::vector<Problem> Server::reload() {
   return warnings;
 }
 
-// New listeners first, then the policies, then the rules; old listeners go when nothing hangs on them.
+// New listeners first, then the rules: until these are in, all or nothing, nobody knows of the new
+// configuration. Old listeners go when nothing hangs on them.
 void Server::adopt(std::shared_ptr<const Configuration> fresh) {
   const Settings& settings = fresh->settings;
   const ListenerClasses classes =
       intercepts(settings) ? group_into_classes(*fresh->policies) : ListenerClasses{};
   Listening listening = open_class_listeners(settings, classes, ports_by_key_, workers_.size(), ipv6_,
                                              storage_.get(), failed_listener_call_);
-  for (const ForwardSettings& forward : configuration_->settings.forwards)
-    listening.places.push_back(forward.listen);
+  listening.places.insert(listening.places.end(), forward_places_.begin(), forward_places_.end());
+  if (intercepts(settings)) diversion_.replace(fresh, classes, listening.ports);
   configuration_ = std::move(fresh);
   for (std::size_t i = 0; i < workers_.size(); ++i) {
     workers_[i]->open(std::move(listening.per_worker[i]));
     workers_[i]->configure(worker_configuration());
   }
   log_.apply(settings.log);
+  budget_.set_ceiling(memory_ceiling(settings.limits));
   admission_.apply(admission_limits(settings.limits, descriptors_));
   overload_changed_.wake();  // new limits may have begun or ended an overload
-  if (intercepts(settings)) diversion_.replace(configuration_, classes, listening.ports);
   ports_by_key_ = std::move(listening.ports_by_key);
   places_ = std::move(listening.places);
   retire_at_ = loop_.now() + kRetireInterval;
   retire_latest_ = loop_.now() + kRetirePatience;
+}
+
+// Others flush rule sets and delete routing rules. Rules of ours that are gone are put in again; where the
+// host has lost its routing rule, diverted packets would go nowhere, so no new flow is taken until it is
+// back.
+void Server::verify_diversion(Instant now) {
+  verify_at_ = now + kVerifyInterval;
+  if (!intercepts(configuration_->settings) || phase_ != Phase::serving) return;
+  try {
+    if (const std::string said = diversion_.verify(); !said.empty()) log_.error("diversion: " + said);
+  } catch (const std::exception& error) {
+    log_.error(std::string{"diversion: "} + error.what());
+  }
 }
 
 void Server::drain() {
@@ -229,10 +255,10 @@ void Server::stop() {
 }
 
 void Server::set_diversion(DiversionControl::Reason reason, bool holds) {
-  if (diversion_.holds(reason) == holds) return;
+  const bool is_new = diversion_.holds(reason) != holds;
   try {
     diversion_.set(reason, holds);
-    if (reason == DiversionControl::Reason::overload)
+    if (is_new && reason == DiversionControl::Reason::overload)
       log_.warning(holds ? "overload: new flows go straight to the server"
                          : "overload is over: new flows are taken again");
   } catch (const std::exception& error) {
@@ -241,9 +267,14 @@ void Server::set_diversion(DiversionControl::Reason reason, bool holds) {
 }
 
 void Server::set_bypass(bool on) {
-  bypass_file_.set(on);
   diversion_.set(DiversionControl::Reason::operator_bypass, on);
   log_.info(on ? "bypass on: new flows go straight to the server, live sessions go on" : "bypass off");
+  try {
+    bypass_file_.set(on);
+  } catch (const std::exception& error) {
+    throw std::runtime_error{std::string{"bypass is "} + (on ? "on" : "off") +
+                             ", but a restart will not know of it: " + error.what()};
+  }
 }
 
 std::string Server::on_request(const std::string& verb, const std::string& argument) {
@@ -281,11 +312,14 @@ Counters::Snapshot Server::counters() const {
   return sum;
 }
 
-Instant Server::next_deadline() noexcept { return std::min(retire_at_, drain_deadline_); }
+Instant Server::next_deadline() noexcept {
+  return std::min({retire_at_, drain_deadline_, verify_at_, linger_at_});
+}
 
 void Server::turn_ended(Instant now) noexcept {
   if (admin_) admin_->reap();
   if (now >= retire_at_) retire_listeners(now);
+  if (now >= verify_at_) verify_diversion(now);
   if (phase_ == Phase::draining) check_drained(now);
 }
 
@@ -303,7 +337,11 @@ void Server::check_drained(Instant now) {
     drain_deadline_ = Instant::max();
     for (const auto& worker : workers_) worker->end_sessions(CloseReason::drain_timeout);
   }
-  if (retire_at_ == Instant::max() && admission_.live() == 0) stop();
+  linger_at_ = Instant::max();
+  if (retire_at_ != Instant::max() || admission_.live() > 0) return;
+  linger_latest_ = std::min(linger_latest_, now + kLingerPatience);
+  if (now >= linger_latest_ || closings_in_flight() == 0) return stop();
+  linger_at_ = now + kLingerInterval;
 }
 
 }  // namespace headrace

@@ -63,6 +63,7 @@ class Server final : public TurnHooks {
   std::string status() const;
   void retire_listeners(Instant now);
   void check_drained(Instant now);
+  void verify_diversion(Instant now);
   WorkerConfiguration worker_configuration() const;
 
   // TurnHooks
@@ -87,6 +88,7 @@ class Server final : public TurnHooks {
   std::vector<std::unique_ptr<Worker>> workers_;
   PortsByKey ports_by_key_;
   std::vector<Endpoint> places_;
+  std::vector<Endpoint> forward_places_;  // theirs among them: they stay as they were opened
   DiversionControl diversion_;
   BypassFile bypass_file_;
   std::optional<AdminServer> admin_;
@@ -94,6 +96,9 @@ class Server final : public TurnHooks {
   Instant retire_at_ = Instant::max();  // when to look again whether old listeners can go
   Instant retire_latest_ = Instant::max();
   Instant drain_deadline_ = Instant::max();
+  Instant verify_at_ = Instant::max();
+  Instant linger_at_ = Instant::max();  // when to look again whether the last bytes are delivered
+  Instant linger_latest_ = Instant::max();
 };
 
 }  // namespace headrace

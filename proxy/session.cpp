@@ -75,6 +75,7 @@ void Session::start(const ServerLegSpec& server) {
   if (!leg) return connecting_failed(leg.error().code);
   other_port_ = leg->other_port;
   server_.socket = std::move(leg->socket);
+  server_.may_be_connecting = decision_->server_leg->settings.fast_open;
   // What the client has said already may go with the SYN. Without any of it the server may be the one to
   // speak.
   if (decision_->server_leg->settings.fast_open && unread(client_.socket) == 0)

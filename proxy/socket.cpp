@@ -326,6 +326,12 @@ Result<bool> finish_writing(const Fd& socket) {
   return true;
 }
 
+bool is_connecting(const Fd& socket) {
+  std::uint8_t state = 0;  // the first byte of TCP_INFO
+  socklen_t length = sizeof state;
+  return ::getsockopt(socket.get(), IPPROTO_TCP, TCP_INFO, &state, &length) == 0 && state == TCP_SYN_SENT;
+}
+
 bool at_urgent_mark(const Fd& socket) {
   int at = 0;
   return ::ioctl(socket.get(), SIOCATMARK, &at) == 0 && at != 0;

@@ -99,6 +99,7 @@ void push(const Fd& socket);  // sends what MSG_MORE or cork() held back
 void close_in_order(const Fd& socket);          // takes linger 0 off: close() will end the stream, not cut it
 Result<bool> finish_writing(const Fd& socket);  // FIN
 
+bool is_connecting(const Fd& socket);             // in SYN_SENT
 bool at_urgent_mark(const Fd& socket);            // SIOCATMARK
 std::size_t unread(const Fd& socket);             // SIOCINQ, in bytes; also what came before a reset
 std::size_t unacknowledged(const Fd& socket);     // SIOCOUTQ: by the peer, in bytes; 0 when it is gone

@@ -71,8 +71,14 @@ void Worker::configure(WorkerConfiguration configuration) {
 void Worker::open(std::vector<OpenListener> listeners) {
   auto shared = std::make_shared<std::vector<OpenListener>>(std::move(listeners));  // std::function copies
   post([this, shared] {
-    for (OpenListener& listener : *shared)
-      listeners_.push_back(std::make_unique<Listener>(loop_, *this, std::move(listener)));
+    for (OpenListener& listener : *shared) {
+      auto opened = std::make_unique<Listener>(loop_, *this, std::move(listener));
+      // Nobody would ever accept there: better that its share of new flows goes to the others, or direct.
+      if (opened->is_watched())
+        listeners_.push_back(std::move(opened));
+      else
+        environment_.log.error("listener at " + print(opened->plan().at) + " is closed: epoll takes no more");
+    }
   });
 }
 
