@@ -20,19 +20,21 @@ struct {
   __type(value, struct leg_windows);
 } leg_storage SEC(".maps");
 
-static struct leg_windows *windows_of(struct bpf_sock_ops *call) {
-  struct bpf_sock *socket = call->sk;  // none for a request that is not a connection yet
+static struct leg_windows* windows_of(struct bpf_sock_ops* call) {
+  struct bpf_sock* socket = call->sk;  // none for a request that is not a connection yet
   return socket ? bpf_sk_storage_get(&leg_storage, socket, 0, 0) : 0;
 }
 
 SEC("sockops")
-int leg_storage_apply(struct bpf_sock_ops *call) {
-  struct leg_windows *windows;
-  call->reply = -1;  // the kernel's own choice
+int leg_storage_apply(struct bpf_sock_ops* call) {
+  struct leg_windows* windows;
+  // The reply is left alone where there is nothing to say: other programs of this cgroup may have said
+  // something.
   if (call->op == BPF_SOCK_OPS_RWND_INIT) {
     windows = windows_of(call);
     if (windows && windows->initial_receive_window) call->reply = windows->initial_receive_window;
-  } else if (call->op == BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB || call->op == BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB) {
+  } else if (call->op == BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB ||
+             call->op == BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB) {
     windows = windows_of(call);
     if (windows && windows->initial_window) {
       int segments = windows->initial_window;

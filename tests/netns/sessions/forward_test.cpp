@@ -135,7 +135,7 @@ TEST_CASE("forward: what cannot work is refused at the start, in one clear line"
       {{"forward", "nonsense:port", "198.18.2.2:1521"}, 2, "LISTEN"},
       {{"forward", "1522", "198.18.2.2:99999"}, 2, "TO"},
       {{"forward", "1522", "198.18.2.2:1521", "--nosuch"}, 2, "--nosuch"},
-      {{"nosuch"}, 2, "subcommand"},
+      {{"nosuch"}, 2, "unknown command"},
       {{}, 2, "subcommand"},
   };
   for (const Row& row : rows) {
