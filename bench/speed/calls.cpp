@@ -72,10 +72,10 @@ CallCounts parse_call_counts(std::string_view table) {
 
 CallSums sum_up(const CallCounts& counts) {
   CallSums sums;
-  for (const auto& [name, calls] : counts) {
+  for (const auto& counted : counts) {
     const auto* found = std::find_if(kMeanings.begin(), kMeanings.end(),
-                                     [&](const Meaning& meaning) { return meaning.name == name; });
-    sums.*(found == kMeanings.end() ? &CallSums::other : found->sum) += calls;
+                                     [&](const Meaning& meaning) { return meaning.name == counted.first; });
+    sums.*(found == kMeanings.end() ? &CallSums::other : found->sum) += counted.second;
   }
   return sums;
 }
