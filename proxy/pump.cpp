@@ -196,7 +196,7 @@ bool Pump::flush_held(WorkerResources& resources) {
   return true;
 }
 
-// Not SPLICE_F_MORE while more may follow: each pause of the source then costs a push, and bulk took a fifth
+// Not SPLICE_F_MORE while more may follow: each pause of the source then costs a push, and bulk took a third
 // more CPU a byte (6 turns). Nor splices or pipes of 1 MiB: within the noise of 256 KiB.
 bool Pump::flush_pipe() {
   while (in_pipe_ > 0) {
