@@ -204,10 +204,11 @@ void Worker::reap() {
     Session& session = *found->second;
     deadlines_.erase({session.queued_at, &session});
     std::erase(ready_, &session);
-    counters_.session_ended(session.summary());
-    environment_.admission.leave(session.flow().client.value.address);  // before the line that tells of it
-    environment_.log.session(session.summary());
-    sessions_.erase(found);
+    const SessionSummary summary = session.summary();
+    sessions_.erase(found);  // its sockets close before anybody hears that it is over
+    counters_.session_ended(summary);
+    environment_.admission.leave(summary.flow.client.value.address);
+    environment_.log.session(summary);
   }
   if (sessions_.empty() && environment_.became_idle) environment_.became_idle();
 }
