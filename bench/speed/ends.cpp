@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -22,6 +23,7 @@ namespace {
 
 constexpr std::size_t kEchoBuffer = 16 * 1024, kBulkBlock = 256 * 1024;
 constexpr int kBacklog = 4096;
+constexpr int kGlance = 100;  // milliseconds until the bulk server sees that it shall stop
 
 // The signals that end the program are the main thread's.
 void block_signals() {
@@ -105,13 +107,17 @@ BulkServer::~BulkServer() {
   thread_.join();
 }
 
+// Not Socket's accept: that would throw here when the program is interrupted, and the main thread not hear
+// of it.
 void BulkServer::serve() {
   const std::vector<char> block(kBulkBlock, 'x');
   while (!stopping_) {
-    const auto connection = listener_.try_accept(100ms);
+    pollfd waiting{listener_.descriptor(), POLLIN, 0};
+    if (poll(&waiting, 1, kGlance) <= 0) continue;
+    const Socket connection{Handle(accept4(listener_.descriptor(), nullptr, nullptr, SOCK_CLOEXEC))};
     if (!connection) continue;
-    make_blocking(*connection, 2s);
-    while (!stopping_ && send(connection->descriptor(), block.data(), block.size(), MSG_NOSIGNAL) > 0) {
+    make_blocking(connection, 2s);
+    while (!stopping_ && send(connection.descriptor(), block.data(), block.size(), MSG_NOSIGNAL) > 0) {
     }
   }
 }

@@ -12,6 +12,7 @@
 
 #include "bench/lab/handle.hpp"
 #include "bench/speed/scenario.hpp"
+#include "bench/speed/turns.hpp"
 
 namespace headrace::lab {
 namespace {
@@ -24,7 +25,10 @@ struct Arguments {
 
 void clean_up_when_told_to_stop() {
   struct sigaction action {};
-  action.sa_handler = [](int) { interrupt(); };
+  action.sa_handler = [](int) {
+    take_no_more_turns();
+    interrupt();
+  };
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaction(number, &action, nullptr);
   signal(SIGPIPE, SIG_IGN);
 }
@@ -94,10 +98,11 @@ int main(int argc, char** argv) {
   try {
     clean_up_when_told_to_stop();
     return run(arguments);
-  } catch (const Interrupted&) {
-    std::fprintf(stderr, "headrace-bench: interrupted; nothing is left behind\n");
-    return 130;
   } catch (const std::exception& error) {
+    if (takes_no_more_turns()) {
+      std::fprintf(stderr, "headrace-bench: interrupted; nothing is left behind\n");
+      return 130;
+    }
     std::fprintf(stderr, "headrace-bench: %s\n", error.what());
     return 1;
   }

@@ -2,10 +2,13 @@
 #include "bench/speed/turns.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 
 namespace headrace::lab {
 namespace {
+
+std::atomic<bool> no_more_turns{false};
 
 std::vector<const AvailableContender*> takers(const Row& row, const std::vector<AvailableContender>& all) {
   std::vector<const AvailableContender*> chosen;
@@ -33,6 +36,7 @@ RowReport take_turns(const Row& row, const std::vector<AvailableContender>& cont
   for (int turn = 0; turn < all; ++turn, std::reverse(order.begin(), order.end())) {
     for (const AvailableContender* one : order) {
       throw_if_interrupted();
+      if (no_more_turns) throw Interrupted();
       std::fprintf(stderr, "  %s, turn %d of %d: %s\n", row.title.c_str(), turn + 1, all,
                    one->contender.id.c_str());
       const std::vector<double> values = take_turn(row, *one, quick);
@@ -42,5 +46,8 @@ RowReport take_turns(const Row& row, const std::vector<AvailableContender>& cont
   }
   return report;
 }
+
+void take_no_more_turns() noexcept { no_more_turns = true; }
+bool takes_no_more_turns() noexcept { return no_more_turns; }
 
 }  // namespace headrace::lab

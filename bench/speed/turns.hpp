@@ -40,4 +40,9 @@ struct AvailableContender {
 RowReport take_turns(const Row& row, const std::vector<AvailableContender>& contenders, int turns,
                      bool quick);
 
+// For the handler of signals: the turn after this one throws Interrupted. interrupt() alone may be heard by a
+// destructor that waits for a program, which cannot throw. Async-signal-safe.
+void take_no_more_turns() noexcept;
+bool takes_no_more_turns() noexcept;  // what fails from then on may have got the same signal
+
 }  // namespace headrace::lab
