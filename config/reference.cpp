@@ -19,8 +19,6 @@ std::string_view when(Phase phase) {
       return "each read";
     case Phase::relay:
       return "relay";
-    case Phase::outside:
-      return "outside";
   }
   return "";
 }
@@ -75,7 +73,6 @@ When a setting takes effect:
 - *connection*: after accept on the client leg, before connect on the server leg.
 - *each read*: again after reads, since the kernel forgets it.
 - *relay*: no option of a socket, but how bytes are passed on.
-- *outside*: needs more than a socket's option.
 
 What cannot be set per leg on Linux: the duplicate-ACK threshold (`kernel.reordering`) and the restart after a pause
 (`kernel.slow_start_after_idle`) belong to the network namespace.

@@ -25,7 +25,6 @@ enum class Phase : std::uint8_t {
   connection,  // after accept on the client leg, before connect on the server leg
   each_read,   // the relay sets it again after reads
   relay,       // not an option: how the relay itself behaves
-  outside,     // not a socket's: packet filter, BPF, sysctl
 };
 
 // How the field's value is turned into the option's int (or string).

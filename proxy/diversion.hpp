@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,8 +16,8 @@ namespace headrace {
 
 // The diversion of a running daemon: our own table in the packet filter, from when the listeners are ready
 // until the daemon stops. New flows are taken unless somebody has a reason against it; what is live goes on
-// under every reason. Main thread only. Throws std::runtime_error from start() and replace(); a later change
-// that fails is told to the caller as text and tried again at the next one.
+// under every reason. Main thread only. What fails throws std::runtime_error and is tried again at the next
+// change.
 class DiversionControl {
  public:
   enum class Reason : std::uint8_t {
@@ -70,7 +69,6 @@ class BypassFile {
   explicit BypassFile(std::string path) : path_{std::move(path)} {}
   bool is_on() const;
   void set(bool on) const;  // throws std::runtime_error
-  const std::string& path() const { return path_; }
 
  private:
   std::string path_;

@@ -16,6 +16,26 @@ Fd spare_descriptor() { return Fd{::open("/dev/null", O_RDONLY | O_CLOEXEC)}; }
 
 }  // namespace
 
+Origin origin_of(InterceptMode mode) {
+  return mode == InterceptMode::tproxy ? Origin::tproxy : Origin::redirect;
+}
+
+ServerLegSpec server_leg_spec(Origin origin, const MarkAndMask& marks, const Flow& flow,
+                              const Decision& decision) {
+  const Profile& leg = decision.server_leg->settings;
+  ServerLegSpec spec;
+  spec.to = flow.destination;
+  spec.treatment = decision.server_leg.get();
+  spec.mark = leg.mark.value_or(Mark{}).value;
+  if (origin != Origin::tproxy) return spec;
+  spec.mark |= marks.server_mark(leg);
+  if (decision.connect_as == ConnectAs::proxy) return spec;
+  spec.as = flow.client.value;
+  if (decision.connect_as == ConnectAs::client_address) spec.as->port = 0;
+  spec.transparent = true;
+  return spec;
+}
+
 std::optional<OriginalDestination> original_destination(const ListenerPlan& plan, const Accepted& accepted) {
   switch (plan.origin) {
     case Origin::forward:

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 
+#include "config/settings.hpp"
 #include "policy/policy_table.hpp"
 #include "proxy/fd.hpp"
 #include "proxy/loop.hpp"
@@ -19,6 +20,8 @@ enum class Origin : std::uint8_t {
   redirect,  // conntrack knows it (SO_ORIGINAL_DST)
   forward,   // always the same: `forward_to`
 };
+
+Origin origin_of(InterceptMode mode);
 
 struct ListenerPlan {
   Origin origin = Origin::tproxy;
@@ -40,6 +43,11 @@ struct OpenListener {
 // Where an accepted connection was going, or nothing when it was made straight to the listener (or to this
 // host) and must not be relayed: relaying it would make us an open relay, or a loop.
 std::optional<OriginalDestination> original_destination(const ListenerPlan& plan, const Accepted& accepted);
+
+// The server leg of a flow that came so: where to, as whom, with which mark. What the client's SYN carries
+// over and where first windows are kept is for whoever has the connection to add.
+ServerLegSpec server_leg_spec(Origin origin, const MarkAndMask& marks, const Flow& flow,
+                              const Decision& decision);
 
 // A connection has come, or there was no descriptor for it.
 class Acceptor {

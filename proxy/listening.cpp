@@ -85,7 +85,7 @@ Listening open_class_listeners(const Settings& settings, const ListenerClasses& 
   Listening listening;
   listening.per_worker.resize(workers);
   const auto addresses = listening_addresses(settings.intercept.mode, ipv6);
-  const Origin origin = settings.intercept.mode == InterceptMode::tproxy ? Origin::tproxy : Origin::redirect;
+  const Origin origin = origin_of(settings.intercept.mode);
   std::set<std::uint16_t> taken;
   for (const auto& [key, port] : kept) taken.insert(port);
   for (const ListenerClass& group : classes.classes) {

@@ -72,8 +72,7 @@ std::uint64_t Pump::run(WorkerResources& resources) {
 
 bool Pump::has_more() const {
   if (to_.broken != 0 || phase_ == Phase::finished || phase_ == Phase::cut) return false;
-  if (is_holding()) return to_.writable;  // else the edge of `to` wakes us
-  if (phase_ == Phase::ending) return to_.writable;
+  if (is_holding() || phase_ == Phase::ending) return to_.writable;  // else the edge of `to` wakes us
   return from_.readable && paced_until_ == Instant::max();
 }
 

@@ -48,6 +48,11 @@ bool intercepts(const Settings& settings) {
   return settings.intercept.mode != InterceptMode::off && !settings.intercept.interfaces.empty();
 }
 
+ListenerClasses classes_of(const Configuration& configuration) {
+  if (!intercepts(configuration.settings)) return {};
+  return group_into_classes(*configuration.policies);
+}
+
 // A tenth of the descriptors is left for pipes, two each (admission_limits).
 std::size_t pipes_per_worker(std::size_t descriptors, unsigned workers) {
   return descriptors / 20 / workers + 1;
@@ -79,18 +84,17 @@ Server::Server(std::shared_ptr<const Configuration> configuration, Environment e
   std::signal(SIGPIPE, SIG_IGN);
   loop_.set_hooks(this);
   start_workers();
-  start_listening();
+  ListenerClasses classes = classes_of(*configuration_);
+  ClassPorts ports = start_listening(classes);
   if (options_.admin) {
     admin_.emplace(
         loop_, log_, configuration_->settings.admin.socket,
         [this](const std::string& verb, const std::string& argument) { return on_request(verb, argument); });
   }
-  start_diversion();
+  start_diversion(std::move(classes), std::move(ports));
   phase_ = Phase::serving;
   verify_at_ = loop_.now() + kVerifyInterval;
 }
-
-Server::~Server() { diversion_.remove(); }
 
 WorkerConfiguration Server::worker_configuration() const {
   const Settings& settings = configuration_->settings;
@@ -111,23 +115,21 @@ void Server::start_workers() {
     workers_.push_back(std::make_unique<Worker>(i, environment, worker_configuration()));
 }
 
-void Server::start_listening() {
+ClassPorts Server::start_listening(const ListenerClasses& classes) {
   const Settings& settings = configuration_->settings;
-  Listening listening;
-  const ListenerClasses classes =
-      intercepts(settings) ? group_into_classes(*configuration_->policies) : ListenerClasses{};
-  listening = open_class_listeners(settings, classes, {}, workers_.size(), ipv6_, storage_.get(),
-                                   failed_listener_call_);
+  Listening listening = open_class_listeners(settings, classes, {}, workers_.size(), ipv6_, storage_.get(),
+                                             failed_listener_call_);
   const std::size_t of_classes = listening.places.size();
   open_forward_listeners(settings, workers_.size(), storage_.get(), failed_listener_call_, listening);
   for (std::size_t i = 0; i < workers_.size(); ++i) workers_[i]->open(std::move(listening.per_worker[i]));
   ports_by_key_ = std::move(listening.ports_by_key);
   places_ = std::move(listening.places);
   forward_places_.assign(places_.begin() + static_cast<std::ptrdiff_t>(of_classes), places_.end());
+  return std::move(listening.ports);
 }
 
 // Last of all: who listens diverts, and not before.
-void Server::start_diversion() {
+void Server::start_diversion(ListenerClasses classes, ClassPorts ports) {
   const Settings& settings = configuration_->settings;
   if (!intercepts(settings)) return;
   const auto missing = net_differences(plan_host(settings, ipv6_));
@@ -137,10 +139,7 @@ void Server::start_diversion() {
     throw std::runtime_error{text};
   }
   diversion_.set(DiversionControl::Reason::operator_bypass, bypass_file_.is_on());
-  const ListenerClasses classes = group_into_classes(*configuration_->policies);
-  ClassPorts ports;
-  for (const ListenerClass& group : classes.classes) ports.push_back(ports_by_key_.at(group.key));
-  diversion_.replace(configuration_, classes, std::move(ports));
+  diversion_.replace(configuration_, std::move(classes), std::move(ports));
 }
 
 void Server::run() {
@@ -178,8 +177,7 @@ void Server::on_signal(int number) {
     }
     return;
   }
-  const bool drains = number == SIGTERM || options_.drain_on_interrupt;
-  if (phase_ == Phase::serving && drains) return drain();
+  if (phase_ == Phase::serving && number == SIGTERM) return drain();
   stop();
 }
 
@@ -205,8 +203,7 @@ std::vector<Problem> Server::reload() {
 // configuration. Old listeners go when nothing hangs on them.
 void Server::adopt(std::shared_ptr<const Configuration> fresh) {
   const Settings& settings = fresh->settings;
-  const ListenerClasses classes =
-      intercepts(settings) ? group_into_classes(*fresh->policies) : ListenerClasses{};
+  const ListenerClasses classes = classes_of(*fresh);
   Listening listening = open_class_listeners(settings, classes, ports_by_key_, workers_.size(), ipv6_,
                                              storage_.get(), failed_listener_call_);
   listening.places.insert(listening.places.end(), forward_places_.begin(), forward_places_.end());

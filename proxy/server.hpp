@@ -30,14 +30,12 @@ namespace headrace {
 class Server final : public TurnHooks {
  public:
   struct Options {
-    bool admin = true;                // the control socket; `headrace forward` has none
-    bool drain_on_interrupt = false;  // SIGINT ends like SIGTERM
+    bool admin = true;  // the control socket; `headrace forward` has none
   };
 
   // `environment` is what a reload checks against; `storage` may be empty: no BPF.
   Server(std::shared_ptr<const Configuration> configuration, Environment environment,
          std::unique_ptr<const LegStorage> storage, Options options);
-  ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
@@ -48,8 +46,8 @@ class Server final : public TurnHooks {
   enum class Phase : std::uint8_t { starting, serving, draining, stopped };
 
   void start_workers();
-  void start_listening();
-  void start_diversion();
+  ClassPorts start_listening(const ListenerClasses& classes);
+  void start_diversion(ListenerClasses classes, ClassPorts ports);
   void say_ready();
 
   void on_signal(int number);

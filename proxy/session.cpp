@@ -78,7 +78,7 @@ void Session::start(const ServerLegSpec& server) {
   server_.may_be_connecting = decision_->server_leg->settings.fast_open;
   // What the client has said already may go with the SYN. Without any of it the server may be the one to
   // speak.
-  if (decision_->server_leg->settings.fast_open && unread(client_.socket) == 0)
+  if (server_.may_be_connecting && unread(client_.socket) == 0)
     if (const int code = send_waiting_syn(server_.socket); code != 0) return connecting_failed(code);
   if (!server_watch_.start(host_.loop(), server_.socket, *this, kServerLeg))
     return close(CloseReason::no_resources);

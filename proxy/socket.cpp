@@ -15,8 +15,6 @@
 namespace headrace {
 namespace {
 
-// Bursts of connects wait here for the worker (B44); the kernel cuts it to net.core.somaxconn (4,096).
-constexpr int kBacklog = 4096;
 // Of a server leg, roughly: its list is made once a connection.
 constexpr std::size_t kMostCalls = 24;
 // SO_ORIGINAL_DST and IP6T_SO_ORIGINAL_DST; their headers (linux/netfilter_ipv*) clash with netinet/in.h.
@@ -232,7 +230,7 @@ Result<Fd> listen_at(const ListenerSpec& spec, const FailedCall& failed) {
   if (spec.storage) store_windows(*spec.storage, *socket, spec.treatment->settings, failed);
   const SocketAddress at = to_kernel(spec.at);
   if (::bind(socket->get(), at.get(), at.length) != 0) return failure("bind");
-  if (::listen(socket->get(), kBacklog) != 0) return failure("listen");
+  if (::listen(socket->get(), kListenBacklog) != 0) return failure("listen");
   return socket;
 }
 
@@ -294,9 +292,7 @@ int pending_error(const Fd& socket) {
 }
 
 void apply(const Fd& socket, std::span<const SocketCall> calls, const FailedCall& failed) {
-  for (const SocketCall& call : calls) {
-    if (!make(socket, call) && failed) failed(call, failure("setsockopt"));
-  }
+  static_cast<void>(make_all(socket, calls, failed));
 }
 
 std::vector<RefusedCall> probe(const LegTreatment& treatment, Family family) {

@@ -22,6 +22,9 @@
 // itself a list of SocketCalls, so that `explain` shows exactly what is done here.
 namespace headrace {
 
+// Bursts of connects wait here for the worker (B44); the kernel cuts it to net.core.somaxconn (4,096).
+constexpr int kListenBacklog = 4096;
+
 // Where a leg's connection goes and whom it claims to be.
 struct ListenerSpec {
   Endpoint at;
@@ -82,7 +85,7 @@ int send_waiting_syn(const Fd& socket);
 // recv() reports an end that never was: whoever asks latches the answer.
 int pending_error(const Fd& socket);
 
-// Makes the calls, in order; those that fail are told to `failed`.
+// Makes the calls of settings, in order; those that fail are told to `failed`.
 void apply(const Fd& socket, std::span<const SocketCall> calls, const FailedCall& failed);
 // The policy calls of `treatment` that this process may not make or this kernel refuses, tried on a
 // socket made for it.

@@ -121,18 +121,9 @@ std::shared_ptr<const Decision> Worker::decide(const ListenerPlan& plan, const F
 
 ServerLegSpec Worker::server_leg(const ListenerPlan& plan, const Flow& flow, const Decision& decision,
                                  const Fd& client) const {
-  ServerLegSpec spec;
-  spec.to = flow.destination;
-  spec.treatment = decision.server_leg.get();
-  spec.mark = decision.server_leg->settings.mark.value_or(Mark{}).value;
+  ServerLegSpec spec = server_leg_spec(plan.origin, environment_.marks, flow, decision);
   spec.storage = environment_.storage;
   carry_over(syn_facts(client), decision.server_leg->settings, spec);
-  if (plan.origin != Origin::tproxy) return spec;
-  spec.mark |= environment_.marks.server_mark(decision.server_leg->settings);
-  if (decision.connect_as == ConnectAs::proxy) return spec;
-  spec.as = flow.client.value;
-  if (decision.connect_as == ConnectAs::client_address) spec.as->port = 0;
-  spec.transparent = true;
   return spec;
 }
 

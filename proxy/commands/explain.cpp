@@ -5,6 +5,7 @@
 #include "config/load.hpp"
 #include "policy/listener_class.hpp"
 #include "proxy/commands/commands.hpp"
+#include "proxy/listener.hpp"
 #include "proxy/socket.hpp"
 
 namespace headrace {
@@ -80,22 +81,13 @@ LegStory client_story(const Flow& flow, const Decision& decision, const Settings
 }
 
 LegStory server_story(const Flow& flow, const Decision& decision, const Settings& settings) {
-  const bool tproxy = settings.intercept.mode == InterceptMode::tproxy;
-  const ConnectAs as = tproxy ? decision.connect_as : ConnectAs::proxy;
   const Profile& leg = decision.server_leg->settings;
-  ServerLegSpec spec;
-  spec.to = flow.destination;
-  spec.treatment = decision.server_leg.get();
-  spec.mark = decision.server_leg->settings.mark.value_or(Mark{}).value;
-  if (tproxy) spec.mark |= settings.intercept.mark.server_mark(leg);
-  if (as != ConnectAs::proxy) {
-    spec.transparent = true;
-    spec.as = flow.client.value;
-  }
+  const ServerLegSpec spec =
+      server_leg_spec(origin_of(settings.intercept.mode), settings.intercept.mark, flow, decision);
+  const ConnectAs as = spec.as ? decision.connect_as : ConnectAs::proxy;
   LegStory story{"server leg", decision.server_leg->profile, {}};
   add_calls(story.steps, server_leg_calls(spec));
-  if (!decision.server_leg->settings.dscp)
-    story.steps.push_back("setsockopt(dscp of the client's SYN)   # dscp = \"preserve\"");
+  if (!leg.dscp) story.steps.push_back("setsockopt(dscp of the client's SYN)   # dscp = \"preserve\"");
   if (leg.mss.mode == Mss::Mode::mirror)
     story.steps.push_back("setsockopt(TCP_MAXSEG, as in the client's SYN)   # mss");
   add_outside_settings(story.steps, leg);
@@ -106,7 +98,7 @@ LegStory server_story(const Flow& flow, const Decision& decision, const Settings
     story.steps.push_back("bind(" + print(flow.client.value.address) +
                           ", any port)   # connect_as = \"client-address\"");
   story.steps.push_back("connect(" + print(flow.destination.value) + ")   # as " + client_title(as));
-  add_relay_settings(story.steps, decision.server_leg->settings);
+  add_relay_settings(story.steps, leg);
   return story;
 }
 

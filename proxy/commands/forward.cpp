@@ -81,10 +81,7 @@ int run_forward(const ForwardRequest& request) {
   Environment environment = this_environment();
   std::unique_ptr<const LegStorage> storage = load_leg_storage(environment);
   auto configuration = configuration_for(request, environment);
-  Server server{std::move(configuration),
-                std::move(environment),
-                std::move(storage),
-                {.admin = false, .drain_on_interrupt = false}};
+  Server server{std::move(configuration), std::move(environment), std::move(storage), {.admin = false}};
   std::fprintf(
       stderr,
       "headrace: the server sees this host's address, not the client's (only `run` with tproxy keeps it)\n");

@@ -7,11 +7,11 @@
 #include "proxy/admission.hpp"
 #include "proxy/doctor/judge.hpp"
 #include "proxy/resources.hpp"
+#include "proxy/socket.hpp"
 
 namespace headrace::doctor {
 namespace {
 
-constexpr std::uint64_t kBacklog = 4096;         // what proxy/socket.cpp asks for
 constexpr std::size_t kFewSessions = 1000;       // a small office's; below it the limit is felt
 constexpr std::uint64_t kFewPorts = 8192;        // half of them is gone after 60 s at 70 connections a second
 constexpr std::uint64_t kSmallWindow = 1 << 20;  // 1 MiB: 200 Mbit/s at 40 ms
@@ -140,10 +140,10 @@ Finding accept_queues(const Subject& subject) {
 
 Finding backlog(const Subject& subject) {
   const auto most = subject.facts.number("net.core.somaxconn");
-  if (!most || *most >= kBacklog)
-    return good("a listener may queue " + std::to_string(kBacklog) + " connections");
-  return warning("cuts a listener's queue from " + std::to_string(kBacklog) + " to " + std::to_string(*most) +
-                     ": bursts of new connections wait for a retransmission",
+  if (!most || *most >= static_cast<std::uint64_t>(kListenBacklog))
+    return good("a listener may queue " + std::to_string(kListenBacklog) + " connections");
+  return warning("cuts a listener's queue from " + std::to_string(kListenBacklog) + " to " +
+                     std::to_string(*most) + ": bursts of new connections wait for a retransmission",
                  "sysctl -w net.core.somaxconn=4096");
 }
 

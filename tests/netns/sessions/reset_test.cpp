@@ -7,38 +7,34 @@
 using namespace headrace;
 using namespace std::chrono_literals;
 
-TEST_CASE("reset: the client's reset reaches the server after the data before it") {
+namespace {
+
+// One end says its last words and resets, in both families; the other hears the words and then the reset.
+void reset_passes(lab::Socket Ends::*speaker, lab::Socket Ends::*listener, const std::string& reason) {
   const lab::InlineLab lab;
   const Daemon daemon{lab};
   for (const char* address : {lab::kServer4, lab::kServer6}) {
     CAPTURE(address);
     Ends ends = connect_ends(lab, lab::endpoint(address, 5001));
     const std::string last = lab::pattern(30'000);
-    REQUIRE(ends.client.send_all(last) == lab::End::done);
-    CHECK(eventually([&] { return ends.server.unread() == last.size(); }));
-    ends.client.reset();
-    const auto heard = ends.server.receive_to_end();
+    REQUIRE((ends.*speaker).send_all(last) == lab::End::done);
+    CHECK(eventually([&] { return (ends.*listener).unread() == last.size(); }));
+    (ends.*speaker).reset();
+    const auto heard = (ends.*listener).receive_to_end();
     CHECK(heard.end == lab::End::reset);
     CHECK(heard.bytes == last);
   }
-  CHECK(daemon.logged("closed=client_reset", 2));
+  CHECK(daemon.logged("closed=" + reason, 2));
+}
+
+}  // namespace
+
+TEST_CASE("reset: the client's reset reaches the server after the data before it") {
+  reset_passes(&Ends::client, &Ends::server, "client_reset");
 }
 
 TEST_CASE("reset: the server's reset reaches the client, and what headrace had read before it as well") {
-  const lab::InlineLab lab;
-  const Daemon daemon{lab};
-  for (const char* address : {lab::kServer4, lab::kServer6}) {
-    CAPTURE(address);
-    Ends ends = connect_ends(lab, lab::endpoint(address, 5001));
-    const std::string last = lab::pattern(30'000);
-    REQUIRE(ends.server.send_all(last) == lab::End::done);
-    CHECK(eventually([&] { return ends.client.unread() == last.size(); }));
-    ends.server.reset();
-    const auto heard = ends.client.receive_to_end();
-    CHECK(heard.end == lab::End::reset);
-    CHECK(heard.bytes == last);
-  }
-  CHECK(daemon.logged("closed=server_reset", 2));
+  reset_passes(&Ends::server, &Ends::client, "server_reset");
 }
 
 TEST_CASE("reset: data that one end sent before its reset arrives though the other did not read yet") {
