@@ -106,8 +106,10 @@ std::size_t Socket::send_some(std::string_view bytes, int flags) const {
   return sent < 0 ? 0 : static_cast<std::size_t>(sent);
 }
 
-void Socket::send_urgent(char mark) const {
-  if (send_some({&mark, 1}, MSG_OOB) != 1) throw std::runtime_error("no room for an urgent byte");
+void Socket::send_urgent(char mark, std::chrono::nanoseconds timeout) const {
+  const Deadline deadline(timeout);
+  while (send_some({&mark, 1}, MSG_OOB) != 1)
+    if (!wait_for(handle_.get(), POLLOUT, deadline)) throw std::runtime_error("no room for an urgent byte");
 }
 
 Received Socket::receive_some(std::size_t limit, std::chrono::nanoseconds timeout, int flags) const {
@@ -143,6 +145,10 @@ Received Socket::receive_to_end(std::chrono::nanoseconds timeout) const {
 }
 
 bool Socket::at_mark() const { return ask_queue(handle_.get(), SIOCATMARK) != 0; }
+
+bool Socket::wait_for_data(std::chrono::nanoseconds timeout) const {
+  return wait_for(handle_.get(), POLLIN, Deadline(timeout));
+}
 
 bool Socket::wait_for_urgent(std::chrono::nanoseconds timeout) const {
   const Deadline deadline(timeout);

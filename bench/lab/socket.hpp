@@ -77,13 +77,14 @@ class Socket {
   End send_all(std::string_view bytes, std::chrono::nanoseconds timeout = 10s) const;
   // One send(2) of as much as is taken now; 0 when nothing is. Throws on errors.
   std::size_t send_some(std::string_view bytes, int flags = 0) const;
-  void send_urgent(char mark) const;
+  void send_urgent(char mark, std::chrono::nanoseconds timeout = 10s) const;  // throws when there is no room
 
   Received receive_exactly(std::size_t count, std::chrono::nanoseconds timeout = 10s) const;
   Received receive_to_end(std::chrono::nanoseconds timeout = 10s) const;
   // What one recv(2) gives, waiting for the first byte. `done` when there was some.
   Received receive_some(std::size_t limit, std::chrono::nanoseconds timeout = 10s, int flags = 0) const;
   bool at_mark() const;                                          // SIOCATMARK
+  bool wait_for_data(std::chrono::nanoseconds timeout) const;    // POLLIN: also an end
   bool wait_for_urgent(std::chrono::nanoseconds timeout) const;  // POLLPRI
 
   void shutdown_write() const;

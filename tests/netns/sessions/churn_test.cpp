@@ -100,27 +100,35 @@ TEST_CASE("churn: two workers share the load") {
 
 namespace {
 
-// Connects until one is not relayed any more: the numbers that were free in between are taken then.
-std::vector<lab::Socket> take_what_is_free(const lab::InlineLab& lab, const lab::Socket& listener,
-                                           const std::string& place) {
-  std::vector<lab::Socket> taken;
-  for (bool full = false; !full && taken.size() < 128;) {
-    auto attempt = lab::Socket::try_connect(lab.client, place);
-    auto server = listener.try_accept(500ms);
-    full = attempt.end != lab::End::done || !server;
-    taken.push_back(std::move(attempt.socket));
-    if (server) taken.push_back(std::move(*server));
-  }
-  return taken;
+struct Crowd {
+  std::vector<lab::Socket> served;  // kept, so that what they took is not free again
+  int turned_away = 0;
+};
+
+// False when it is reset, true when the server hears of it; the descriptors that are free change with what
+// the daemon's other threads do.
+bool is_served(const lab::Socket& client, const lab::Socket& listener, std::vector<lab::Socket>& served) {
+  bool reset = false;
+  CHECK(eventually([&] {
+    auto server = listener.try_accept(10ms);
+    if (server) served.push_back(std::move(*server));
+    reset = !server && client.receive_some(1, 1ms).end == lab::End::reset;
+    return server || reset;
+  }));
+  return !reset;
 }
 
-int turned_away(const lab::InlineLab& lab, const std::string& place, int attempts) {
-  int away = 0;
-  for (int n = 0; n < attempts; ++n) {
-    const auto attempt = lab::Socket::try_connect(lab.client, place);
-    if (attempt.end != lab::End::done || attempt.socket.receive_some(1, 5s).end == lab::End::reset) ++away;
+Crowd connect_until_turned_away(const lab::InlineLab& lab, const lab::Socket& listener,
+                                const std::string& place, int times) {
+  Crowd crowd;
+  for (int n = 0; n < 200 && crowd.turned_away < times; ++n) {
+    auto attempt = lab::Socket::try_connect(lab.client, place);
+    if (attempt.end == lab::End::done && is_served(attempt.socket, listener, crowd.served))
+      crowd.served.push_back(std::move(attempt.socket));
+    else
+      ++crowd.turned_away;
   }
-  return away;
+  return crowd;
 }
 
 // UBSan looks at an object through a pipe when its cache does not know it, and takes it for garbage when it
@@ -145,15 +153,14 @@ bool exhaust_and_recover(const lab::InlineLab& lab) {
   const Ends live = connect_ends(lab, lab::endpoint(lab::kServer4, 5002));
   const auto listener = lab::Socket::listen(lab.server, place);
   limit_descriptors(daemon.pid(), static_cast<rlim_t>(descriptors_of(daemon.pid())));
-  auto taken = take_what_is_free(lab, listener, place);
-  const int away = ended_by_the_sanitizer(daemon) ? 0 : turned_away(lab, place, 10);
+  Crowd crowd = connect_until_turned_away(lab, listener, place, 10);
   if (ended_by_the_sanitizer(daemon)) return false;
   INFO(daemon.log());
-  CHECK(away == 10);
+  CHECK(crowd.turned_away == 10);
   REQUIRE(live.client.send_all("live") == lab::End::done);
   CHECK(live.server.receive_exactly(4).bytes == "live");
   limit_descriptors(daemon.pid(), 4096);
-  taken.clear();
+  crowd.served.clear();
   check_recovery(lab, listener, place);
   const auto counters = daemon.status()["counters"];
   CAPTURE(counters.dump());

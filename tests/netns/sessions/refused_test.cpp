@@ -5,28 +5,11 @@
 using namespace headrace;
 using namespace std::chrono_literals;
 
-namespace {
-
-// The client's view of a server that is not there: it may connect, gets nothing, and a reset soon.
-void check_refused(const lab::InlineLab& lab, const std::string& place, std::chrono::nanoseconds within) {
-  const auto start = std::chrono::steady_clock::now();
-  const auto attempt = lab::Socket::try_connect(lab.client, place);
-  // Too soon for connect(2) to have seen it succeed.
-  if (attempt.end == lab::End::refused || attempt.end == lab::End::reset) return;
-  REQUIRE(attempt.end == lab::End::done);
-  const auto heard = attempt.socket.receive_to_end(within);
-  CHECK(heard.bytes.empty());
-  CHECK(heard.end == lab::End::reset);
-  CHECK(since(start) < within);
-}
-
-}  // namespace
-
 TEST_CASE("refused: a closed port looks refused, with a reset and not a byte") {
   const lab::InlineLab lab;
   const Daemon daemon{lab};
-  check_refused(lab, lab::endpoint(lab::kServer4, 5001), 5s);
-  check_refused(lab, lab::endpoint(lab::kServer6, 5001), 5s);
+  CHECK(looks_refused(lab, lab::endpoint(lab::kServer4, 5001), 5s));
+  CHECK(looks_refused(lab, lab::endpoint(lab::kServer6, 5001), 5s));
   CHECK(daemon.logged("closed=server_refused", 2));
 }
 
@@ -47,8 +30,8 @@ TEST_CASE("unreachable: a network without a route looks refused at once") {
   const lab::InlineLab lab;
   lab.middle.ip("route add unreachable 198.18.9.0/24\nroute add unreachable 2001:db8:9::/64");
   const Daemon daemon{lab};
-  check_refused(lab, "198.18.9.1:5001", 5s);
-  check_refused(lab, "[2001:db8:9::1]:5001", 5s);
+  CHECK(looks_refused(lab, "198.18.9.1:5001", 5s));
+  CHECK(looks_refused(lab, "[2001:db8:9::1]:5001", 5s));
   CHECK(daemon.logged("closed=server_unreachable", 2));
 }
 
@@ -58,8 +41,8 @@ TEST_CASE("unreachable: a router's ICMP error ends the attempt at once") {
   lab.server.command({"nft", "-f", "-"},
                      "table inet away { chain input { type filter hook input priority 0;\n"
                      "tcp dport 5001 reject with icmpx type no-route\n}\n}\n");
-  check_refused(lab, lab::endpoint(lab::kServer4, 5001), 5s);
-  check_refused(lab, lab::endpoint(lab::kServer6, 5001), 5s);
+  CHECK(looks_refused(lab, lab::endpoint(lab::kServer4, 5001), 5s));
+  CHECK(looks_refused(lab, lab::endpoint(lab::kServer6, 5001), 5s));
   CHECK(daemon.logged("closed=server_unreachable", 2));
 }
 
@@ -70,7 +53,7 @@ TEST_CASE("timeouts.connect: a server that never answers looks refused after it"
   const Daemon daemon{lab, settings};
   silence(lab.server);
   const auto start = std::chrono::steady_clock::now();
-  check_refused(lab, lab::endpoint(lab::kServer4, 5001), 8s);
+  CHECK(looks_refused(lab, lab::endpoint(lab::kServer4, 5001), 8s));
   CHECK(since(start) >= 900ms);
   CHECK(daemon.logged("closed=connect_timeout"));
 }

@@ -37,6 +37,16 @@ Ends connect_ends(const lab::InlineLab& lab, const std::string& place, lab::Sock
   return {std::move(from), std::move(to)};
 }
 
+bool looks_refused(const lab::InlineLab& lab, const std::string& place, std::chrono::nanoseconds within) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto attempt = lab::Socket::try_connect(lab.client, place);
+  // Too soon for connect(2) to have seen it succeed.
+  if (attempt.end == lab::End::refused || attempt.end == lab::End::reset) return true;
+  if (attempt.end != lab::End::done) return false;
+  const auto heard = attempt.socket.receive_to_end(within);
+  return heard.bytes.empty() && heard.end == lab::End::reset && since(start) < within;
+}
+
 void silence(const lab::Namespace& where) {
   where.command(
       {"nft", "-f", "-"},

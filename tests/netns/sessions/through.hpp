@@ -28,6 +28,9 @@ struct Ends {
 Ends connect_ends(const lab::InlineLab& lab, const std::string& place, lab::SocketOptions client = {},
                   const lab::SocketOptions& server = {});
 
+// The client's view of a server that is not there: it may connect, gets nothing, and a reset soon.
+bool looks_refused(const lab::InlineLab& lab, const std::string& place, std::chrono::nanoseconds within);
+
 // From now on nothing that comes in is heard there: no reset, no ICMP, no ACK.
 void silence(const lab::Namespace& where);
 
