@@ -33,7 +33,7 @@ std::vector<std::string> command_line(const Contender& contender, const SpeedLab
   const std::string directory = lab.dir.path().string();
   switch (contender.carrier) {
     case Carrier::haproxy:
-      return {program, "-db", "-f", lab.dir.write("haproxy.cfg", haproxy_configuration(contender))};
+      return {program, "-db", "-f", lab.dir.write("haproxy.cfg", haproxy_configuration(contender, lab.spec))};
     case Carrier::nginx:
       return {program,
               "-p",
@@ -41,11 +41,12 @@ std::vector<std::string> command_line(const Contender& contender, const SpeedLab
               "-e",
               "stderr",
               "-c",
-              lab.dir.write("nginx.conf", nginx_configuration(contender, directory))};
+              lab.dir.write("nginx.conf", nginx_configuration(contender, lab.spec, directory))};
     default:
-      lab.dir.write("policies.d/10-lan.toml", headrace_policies());
+      lab.dir.write("policies.d/10-bench.toml",
+                    contender.policies.empty() ? lab.spec.policies : contender.policies);
       return {program, "run", "-c",
-              lab.dir.write("headrace.toml", headrace_configuration(contender, directory))};
+              lab.dir.write("headrace.toml", headrace_configuration(contender, lab.spec, directory))};
   }
 }
 
@@ -55,7 +56,7 @@ void wait_until_it_accepts(const SpeedLab& lab, const Process& process, std::siz
   const Deadline deadline(10s);
   while (!deadline.passed() && process.running()) {
     if (with_children(process.pid()).size() == processes &&
-        Socket::try_connect(lab.net.client, endpoint(kMiddleWan4, kBulkRelay)).end == End::done)
+        Socket::try_connect(lab.net.client, lab.spec.services.front().at).end == End::done)
       return;
     std::this_thread::sleep_for(10ms);
   }
@@ -78,7 +79,7 @@ std::optional<fs::path> program_of(const Contender& contender, const fs::path& h
 }
 
 Running::Running(const Contender& contender, const SpeedLab& lab, const fs::path& program)
-    : contender_(contender) {
+    : contender_(contender), lab_(lab) {
   if (contender.carrier == Carrier::direct) return;
   const std::vector<std::string> argv = command_line(contender, lab, program);
   if (contender.carrier == Carrier::headrace_inline)
@@ -91,14 +92,11 @@ Running::Running(const Contender& contender, const SpeedLab& lab, const fs::path
   }
 }
 
-std::string Running::target(int server, int service, int listening) const {
+std::string Running::place(const std::string& service) const {
   const bool is_inline =
       contender_.carrier == Carrier::direct || contender_.carrier == Carrier::headrace_inline;
-  return is_inline ? endpoint(server_address(server), service) : endpoint(kMiddleWan4, listening);
+  return is_inline ? lab_.service(service).to : lab_.service(service).at;
 }
-
-std::string Running::echo(int server) const { return target(server, kEchoPort, kFirstEchoRelay + server); }
-std::string Running::bulk() const { return target(0, kBulkPort, kBulkRelay); }
 
 std::vector<pid_t> Running::pids() const {
   return process_ ? with_children(process_->pid()) : std::vector<pid_t>{};

@@ -19,9 +19,10 @@ struct Contender {
   std::string title;
   Carrier carrier = Carrier::direct;
   bool is_peer = false;  // of the proxies that headrace is measured against
-  // headrace: busy_poll; haproxy: its splice options, one a line; nginx: proxy_buffer_size. Empty: the
-  // default.
+  // headrace: keys of headrace.toml, haproxy: options, one a line; nginx: proxy_buffer_size. Empty: the
+  // defaults.
   std::string setting = {};
+  std::string policies = {};  // headrace's policy file; empty: the lab's
 };
 
 // Where headrace's program is, or nothing when the contender cannot be had on this machine (the peers are
@@ -36,22 +37,20 @@ class Running {
   // Throws std::runtime_error with what the program said when it doesn't get ready.
   Running(const Contender& contender, const SpeedLab& lab, const std::filesystem::path& program);
 
-  // Where a client connects to reach the service of the server with this number (below kServers).
-  std::string echo(int server) const;
-  std::string bulk() const;
+  // Where a client connects to reach the lab's service of that name.
+  std::string place(const std::string& service) const;
   std::vector<pid_t> pids() const;  // of all its processes; none when direct
 
  private:
-  std::string target(int server, int service, int listening) const;
-
   const Contender& contender_;
+  const SpeedLab& lab_;
   std::optional<Process> process_;
 };
 
 // The files of each proxy as text. Pure.
-std::string haproxy_configuration(const Contender& contender);
-std::string nginx_configuration(const Contender& contender, const std::string& directory);
-std::string headrace_configuration(const Contender& contender, const std::string& directory);
-std::string headrace_policies();
+std::string haproxy_configuration(const Contender& contender, const LabSpec& lab);
+std::string nginx_configuration(const Contender& contender, const LabSpec& lab, const std::string& directory);
+std::string headrace_configuration(const Contender& contender, const LabSpec& lab,
+                                   const std::string& directory);
 
 }  // namespace headrace::lab

@@ -1,23 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Scenario `lan`: veth without any emulation, so that nothing but the relays' own cost is seen.
-#include <algorithm>
-#include <cstdio>
-#include <stdexcept>
-
 #include "bench/speed/lan_rows.hpp"
-#include "bench/speed/scenario.hpp"
-#include "bench/speed/usage.hpp"
+#include "bench/speed/scenario_plan.hpp"
 
 namespace headrace::lab {
 namespace {
-
-constexpr int kTurns = 5, kQuickTurns = 2;
 
 std::vector<Contender> lan_contenders() {
   return {
       {"direct", "routed, no proxy", Carrier::direct},
       {"headrace", "headrace inline (tproxy)", Carrier::headrace_inline},
-      {"busy_poll", "headrace inline, busy_poll = 50us", Carrier::headrace_inline, false, "50us"},
+      {"busy_poll", "headrace inline, busy_poll = 50us", Carrier::headrace_inline, false,
+       "busy_poll = \"50us\""},
       {"forward", "headrace, explicit forwarder", Carrier::headrace_forward},
       {"haproxy", "haproxy, splice-auto", Carrier::haproxy, true, "splice-auto"},
       {"haproxy-s", "haproxy, splice always", Carrier::haproxy, true, "splice-request\nsplice-response"},
@@ -50,41 +44,21 @@ std::vector<Bar> lan_bars() {
           {"bulk_calls", "splice", "headrace", "", at_least, 95}};
 }
 
-bool is_wanted(const ScenarioRequest& request, const std::string& row) {
-  const auto& rows = request.rows;
-  return rows.empty() || std::find(rows.begin(), rows.end(), row) != rows.end();
-}
-
 }  // namespace
 
 ScenarioReport run_lan(const ScenarioRequest& request) {
-  ScenarioReport report;
-  report.name = "lan";
-  report.turns = request.quick ? kQuickTurns : kTurns;
-  report.judged = !request.quick;
-  report.conditions = {
-      "veth; one worker each; cubic on every leg unless a row says otherwise, by route; nobody logs "
-      "connections",
-      "latency and connections: proxy on one CPU, both ends on the other; bulk: nobody is pinned",
-      "CPU: user and system time of the proxy's own processes; soft interrupts only as far as they ran there",
-      "every turn in a fresh lab with one contender; turns interleaved"};
-  std::vector<AvailableContender> available;
-  for (const Contender& contender : lan_contenders()) {
-    const ReportedContender reported{contender.id, contender.title, contender.is_peer};
-    const auto program = program_of(contender, request.headrace);
-    (program ? report.contenders : report.missing).push_back(reported);
-    if (program) available.push_back({contender, *program});
-  }
-  report.load_before = load_average();
-  for (const Row& row : lan_rows()) {
-    if (is_wanted(request, row.id))
-      report.rows.push_back(take_turns(row, available, report.turns, request.quick));
-  }
-  report.load_after = load_average();
-  for (const Bar& bar : lan_bars()) {
-    if (is_wanted(request, bar.row)) report.bars.push_back(bar);
-  }
-  return report;
+  return carry_out(
+      {"lan",
+       {"veth; one worker each; cubic on every leg unless a row says otherwise, by route; nobody logs "
+        "connections",
+        "latency and connections: proxy on one CPU, both ends on the other; bulk: nobody is pinned",
+        "CPU: user and system time of the proxy's own processes; soft interrupts only as far as they ran "
+        "there",
+        "every turn in a fresh lab with one contender; turns interleaved"},
+       lan_contenders(),
+       lan_rows(),
+       lan_bars()},
+      request);
 }
 
 }  // namespace headrace::lab

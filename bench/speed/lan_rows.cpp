@@ -16,9 +16,30 @@ constexpr auto kSettle = 200ms;  // for what the proxy does after the last byte:
 
 double seconds(std::chrono::nanoseconds time) { return std::chrono::duration<double>(time).count(); }
 
+// Enough destinations that no row runs out of ports: a proxy that picks its own holds each for 60 s
+// (kernel-facts, "Cost").
+constexpr int kServers = 16;
+constexpr int kEchoPort = 7000, kBulkPort = 7001;
+constexpr int kFirstEchoRelay = 8000, kBulkRelay = 8100;
+
+std::string echo(int server) { return "echo" + std::to_string(server); }
+
+LabSpec lan(const std::string& congestion) {
+  LabSpec spec;
+  spec.congestion = congestion;
+  spec.servers = kServers;
+  for (int server = 0; server < kServers; ++server)
+    spec.services.push_back({echo(server), endpoint(kMiddleWan4, kFirstEchoRelay + server),
+                             endpoint(server_address(server), kEchoPort)});
+  spec.services.push_back({"bulk", endpoint(kMiddleWan4, kBulkRelay), endpoint(kServer4, kBulkPort)});
+  spec.policies =
+      "[[policy]]\nname = \"lan\"\nto = [\"198.18.2.0/24\"]\nclient_leg = \"lan\"\nserver_leg = \"lan\"\n";
+  return spec;
+}
+
 Targets echo_targets(const Turn& turn) {
   Targets targets;
-  for (int server = 0; server < kServers; ++server) targets.push_back(turn.contender.echo(server));
+  for (int server = 0; server < kServers; ++server) targets.push_back(turn.contender.place(echo(server)));
   return targets;
 }
 
@@ -29,8 +50,8 @@ std::vector<double> measure_bulk(const Turn& turn) {
   BulkLoad load;
   load.measured = turn.quick ? 700ms : 1500ms;
   std::vector<double> cpu;
-  const BulkResult result =
-      take_bulk(turn.lab.net.client, turn.contender.bulk(), load, [&] { cpu.push_back(cpu_seconds(pids)); });
+  const BulkResult result = take_bulk(turn.lab.net.client, turn.contender.place("bulk"), load,
+                                      [&] { cpu.push_back(cpu_seconds(pids)); });
   const auto bytes = static_cast<double>(result.bytes);
   return {bytes * 8 / seconds(result.time) / 1e9, (cpu.at(1) - cpu.at(0)) / (bytes / kGigabyte)};
 }
@@ -41,7 +62,7 @@ std::vector<double> measure_ping_pong(const Turn& turn) {
   const PinnedHere here(kEndsCpu);
   PingPong load;
   if (turn.quick) load.count /= 4;
-  const auto times = ping_pong(turn.lab.net.client, turn.contender.echo(0), load);
+  const auto times = ping_pong(turn.lab.net.client, turn.contender.place(echo(0)), load);
   const auto at = [&](double share) {
     return seconds(times[static_cast<std::size_t>(share * static_cast<double>(times.size() - 1))]) * 1e6;
   };
@@ -83,7 +104,7 @@ std::vector<double> measure_message_calls(const Turn& turn) {
   constexpr int kRoundTrips = 2000;
   const EchoServer server(turn.lab.net.server, kEchoPort, std::nullopt);
   const auto counts = count_calls(turn.contender.pids(), [&] {
-    ping_pong(turn.lab.net.client, turn.contender.echo(0), {.count = kRoundTrips, .warm_up = 0});
+    ping_pong(turn.lab.net.client, turn.contender.place(echo(0)), {.count = kRoundTrips, .warm_up = 0});
   });
   const CallSums sums = sum_up(counts);
   std::vector<double> each{sums.wait, sums.receive, sums.send, sums.setsockopt, sums.splice + sums.other};
@@ -114,7 +135,8 @@ std::vector<double> measure_bulk_calls(const Turn& turn) {
   const BulkServer server(turn.lab.net.server, kBulkPort);
   BulkResult result;
   const auto counts = count_calls(turn.contender.pids(), [&] {
-    result = take_bulk(turn.lab.net.client, turn.contender.bulk(), {.warm_up = 0ms, .measured = 1s}, [] {});
+    result =
+        take_bulk(turn.lab.net.client, turn.contender.place("bulk"), {.warm_up = 0ms, .measured = 1s}, [] {});
   });
   const CallSums sums = sum_up(counts);
   const double all = sums.wait + sums.receive + sums.send + sums.setsockopt + sums.splice + sums.other;
@@ -128,7 +150,7 @@ Row bulk_row(const char* id, const char* congestion, std::vector<std::string> co
           {{"rate", "rate", "Gbit/s", Better::higher, Kind::time},
            {"cpu", "proxy CPU a byte", "s/GB", Better::lower, Kind::time}},
           std::move(contenders),
-          congestion,
+          lan(congestion),
           measure_bulk};
 }
 
@@ -139,7 +161,7 @@ Metric call_metric(const char* id, const char* title) {
 }  // namespace
 
 std::vector<Row> lan_rows() {
-  const std::string cubic = "cubic";
+  const LabSpec cubic = lan("cubic");
   const std::vector<std::string> proxies{"headrace", "forward", "haproxy", "haproxy-s", "nginx"};
   return {
       bulk_row("bulk", "cubic",

@@ -11,8 +11,8 @@
 namespace headrace::lab {
 
 enum class Better { higher, lower };
-// What may be told of a metric: times and rates only as ratios (this machine is not yours), counts and sizes
-// as they are.
+// What may be told of a metric: times and rates only as ratios (this machine is not yours), counts, sizes and
+// what an emulated link decides as they are.
 enum class Kind { time, count };
 
 struct Metric {

@@ -2,27 +2,41 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "bench/lab/inline_lab.hpp"
 #include "bench/lab/temp_dir.hpp"
 
 namespace headrace::lab {
 
-// Enough destinations that no row runs out of ports: a proxy that picks its own holds each for 60 s
-// (kernel-facts, "Cost").
-inline constexpr int kServers = 16;
-inline constexpr int kEchoPort = 7000, kBulkPort = 7001;
-// Where explicit proxies listen in the middle: one port a server for echo, one for bulk.
-inline constexpr int kFirstEchoRelay = 8000, kBulkRelay = 8100;
-
 std::string server_address(int server);  // 0 is kServer4
 
-// The standard lab over plain veth, with kServers server addresses and one congestion control for every leg.
-// That comes from the routes (congctl, locked), so that it holds for programs that have no setting for it.
+// A service of the server: where it is, and where in the middle an explicit proxy relays it from.
+struct Service {
+  std::string name;  // a word
+  std::string at, to;
+};
+
+// What a row's labs are like, and what the programs in the middle are told there.
+struct LabSpec {
+  // Of every leg, by route and locked, so that it holds for programs that have no setting for it. Empty: what
+  // each end, and each profile, sets for itself.
+  std::string congestion;
+  InlineLabSettings net = {};
+  int servers = 1;  // addresses of the server
+  std::vector<Service> services;
+  std::string policies;  // headrace's policy file
+  std::string tables;    // further tables of headrace.toml, such as [kernel]
+};
+
+// The standard lab as a row wants it.
 class SpeedLab {
  public:
-  explicit SpeedLab(const std::string& congestion);
+  explicit SpeedLab(const LabSpec& spec);
 
+  const Service& service(const std::string& name) const;  // throws std::out_of_range
+
+  const LabSpec& spec;  // outlives the lab
   TempDir dir;
   InlineLab net;
 };

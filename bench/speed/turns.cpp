@@ -20,7 +20,7 @@ std::vector<const AvailableContender*> takers(const Row& row, const std::vector<
 }
 
 std::vector<double> take_turn(const Row& row, const AvailableContender& one, bool quick) {
-  const SpeedLab lab(row.congestion);
+  const SpeedLab lab(row.lab);
   const Running running(one.contender, lab, one.program);
   return row.measure({lab, running, quick});
 }

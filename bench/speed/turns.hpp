@@ -24,7 +24,7 @@ struct Row {
   std::string id, title;
   std::vector<Metric> metrics;
   std::vector<std::string> contenders;  // ids
-  std::string congestion;
+  LabSpec lab;
   std::function<std::vector<double>(const Turn&)> measure;
   int turns = 0;  // 0: as many as the scenario has; counts need fewer than times
 };

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "bench/speed/scenario_plan.hpp"
+
+#include <algorithm>
+
+#include "bench/speed/usage.hpp"
+
+namespace headrace::lab {
+namespace {
+
+bool is_wanted(const ScenarioRequest& request, const std::string& row) {
+  const auto& rows = request.rows;
+  return rows.empty() || std::find(rows.begin(), rows.end(), row) != rows.end();
+}
+
+}  // namespace
+
+ScenarioReport carry_out(const ScenarioPlan& plan, const ScenarioRequest& request) {
+  ScenarioReport report;
+  report.name = plan.name;
+  report.turns = request.quick ? plan.quick_turns : plan.turns;
+  report.judged = !request.quick;
+  report.conditions = plan.conditions;
+  std::vector<AvailableContender> available;
+  for (const Contender& contender : plan.contenders) {
+    const ReportedContender reported{contender.id, contender.title, contender.is_peer};
+    const auto program = program_of(contender, request.headrace);
+    (program ? report.contenders : report.missing).push_back(reported);
+    if (program) available.push_back({contender, *program});
+  }
+  report.load_before = load_average();
+  for (const Row& row : plan.rows) {
+    if (is_wanted(request, row.id))
+      report.rows.push_back(take_turns(row, available, report.turns, request.quick));
+  }
+  report.load_after = load_average();
+  for (const Bar& bar : plan.bars) {
+    if (is_wanted(request, bar.row)) report.bars.push_back(bar);
+  }
+  return report;
+}
+
+}  // namespace headrace::lab
