@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 // What a scenario found, as values: samples by row, metric and contender; the ratios and verdicts follow from
@@ -43,6 +44,21 @@ struct Bar {
 };
 inline constexpr const char* kBetterPeer = "better peer";
 
+// What a plot shows: one line (or, with x_labels, one group of bars) a curve. A page is made of them by
+// report_html.cpp; the first plot of a scenario is the one that its first page shows.
+struct Curve {
+  std::string title;
+  std::vector<std::pair<double, double>> points;
+};
+
+struct Plot {
+  std::string id, title, x_title, y_title;
+  bool log_y = false;
+  std::vector<Curve> curves;
+  bool log_x = false;
+  std::vector<std::string> x_labels = {};  // bars: x of a point is the index of its label
+};
+
 struct ReportedContender {
   std::string id, title;
   bool is_peer = false;
@@ -58,6 +74,8 @@ struct ScenarioReport {
   std::vector<ReportedContender> missing;  // could not be had here
   std::vector<RowReport> rows;
   std::vector<Bar> bars;
+  std::vector<Plot> plots;
+  std::vector<std::string> notes;  // findings, one sentence each: why a bar is not met, what could not run
 };
 
 std::optional<double> median(const Samples& samples);
