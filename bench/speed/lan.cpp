@@ -9,10 +9,9 @@ namespace {
 std::vector<Contender> lan_contenders() {
   return {
       {"direct", "routed, no proxy", Carrier::direct},
-      {"headrace", "headrace inline (tproxy)", Carrier::headrace_inline},
-      {"busy_poll", "headrace inline, busy_poll = 50us", Carrier::headrace_inline, false,
-       "busy_poll = \"50us\""},
-      {"forward", "headrace, explicit forwarder", Carrier::headrace_forward},
+      {"headrace", "headrace, explicit forwarder as the peers are", Carrier::headrace_forward},
+      {"busy_poll", "the same, busy_poll = 50us", Carrier::headrace_forward, false, "busy_poll = \"50us\""},
+      {"inline", "headrace, inline (tproxy)", Carrier::headrace_inline},
       {"haproxy", "haproxy, splice-auto", Carrier::haproxy, true, "splice-auto"},
       {"haproxy-s", "haproxy, splice always", Carrier::haproxy, true, "splice-request\nsplice-response"},
       {"nginx", "nginx stream", Carrier::nginx, true},

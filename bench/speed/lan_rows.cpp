@@ -162,27 +162,28 @@ Metric call_metric(const char* id, const char* title) {
 
 std::vector<Row> lan_rows() {
   const LabSpec cubic = lan("cubic");
-  const std::vector<std::string> proxies{"headrace", "forward", "haproxy", "haproxy-s", "nginx"};
+  const std::vector<std::string> proxies{"headrace", "inline", "haproxy", "haproxy-s", "nginx"};
   return {
       bulk_row("bulk", "cubic",
-               {"direct", "headrace", "forward", "haproxy", "haproxy-s", "nginx", "nginx-64k"}),
-      bulk_row("bulk_bbr", "bbr", {"direct", "headrace", "haproxy", "haproxy-s", "nginx", "nginx-64k"}),
+               {"direct", "headrace", "inline", "haproxy", "haproxy-s", "nginx", "nginx-64k"}),
+      bulk_row("bulk_bbr", "bbr",
+               {"direct", "headrace", "inline", "haproxy", "haproxy-s", "nginx", "nginx-64k"}),
       {"ping_pong",
        "Ping-pong, 64 bytes",
        {{"p50", "p50", "us"}, {"p99", "p99", "us"}, {"p999", "p99.9", "us"}},
-       {"direct", "headrace", "busy_poll", "forward", "haproxy", "haproxy-s", "nginx", "nginx-64k"},
+       {"direct", "headrace", "busy_poll", "inline", "haproxy", "haproxy-s", "nginx", "nginx-64k"},
        cubic,
        measure_ping_pong},
       {"connections",
        "Connect, 64 bytes each way, close; 16 servers",
        {{"rate", "connections a second", "1/s", Better::higher}, {"cpu", "proxy CPU a connection", "us"}},
-       {"direct", "headrace", "forward", "haproxy", "haproxy-s", "nginx", "nginx-64k"},
+       {"direct", "headrace", "inline", "haproxy", "haproxy-s", "nginx", "nginx-64k"},
        cubic,
        measure_connections},
       {"idle",
        "Idle session",
        {{"memory", "user memory", "bytes", Better::lower, Kind::count}},
-       {"headrace", "forward", "haproxy", "haproxy-s", "nginx", "nginx-64k"},
+       {"headrace", "inline", "haproxy", "haproxy-s", "nginx", "nginx-64k"},
        cubic,
        measure_idle,
        3},

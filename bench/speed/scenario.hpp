@@ -12,8 +12,8 @@ namespace headrace::lab {
 
 struct ScenarioRequest {
   bool quick = false;
-  std::vector<std::string> rows;   // only these; empty: all
-  std::filesystem::path headrace;  // the program
+  std::vector<std::string> rows, contenders;  // only these; empty: all
+  std::filesystem::path headrace;             // the program
 };
 
 // One row of scenarios.md: makes its own labs, measures every contender, leaves nothing behind. Progress goes

@@ -8,9 +8,8 @@
 namespace headrace::lab {
 namespace {
 
-bool is_wanted(const ScenarioRequest& request, const std::string& row) {
-  const auto& rows = request.rows;
-  return rows.empty() || std::find(rows.begin(), rows.end(), row) != rows.end();
+bool is_wanted(const std::vector<std::string>& wanted, const std::string& id) {
+  return wanted.empty() || std::find(wanted.begin(), wanted.end(), id) != wanted.end();
 }
 
 }  // namespace
@@ -23,6 +22,7 @@ ScenarioReport carry_out(const ScenarioPlan& plan, const ScenarioRequest& reques
   report.conditions = plan.conditions;
   std::vector<AvailableContender> available;
   for (const Contender& contender : plan.contenders) {
+    if (!is_wanted(request.contenders, contender.id)) continue;
     const ReportedContender reported{contender.id, contender.title, contender.is_peer};
     const auto program = program_of(contender, request.headrace);
     (program ? report.contenders : report.missing).push_back(reported);
@@ -30,12 +30,12 @@ ScenarioReport carry_out(const ScenarioPlan& plan, const ScenarioRequest& reques
   }
   report.load_before = load_average();
   for (const Row& row : plan.rows) {
-    if (is_wanted(request, row.id))
+    if (is_wanted(request.rows, row.id))
       report.rows.push_back(take_turns(row, available, report.turns, request.quick));
   }
   report.load_after = load_average();
   for (const Bar& bar : plan.bars) {
-    if (is_wanted(request, bar.row)) report.bars.push_back(bar);
+    if (is_wanted(request.rows, bar.row)) report.bars.push_back(bar);
   }
   return report;
 }

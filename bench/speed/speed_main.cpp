@@ -87,6 +87,8 @@ int main(int argc, char** argv) {
   app.add_option("scenario", arguments.scenarios, "only these")->check(known_scenario());
   app.add_flag("--quick", arguments.request.quick, "fewer and shorter turns; too few to judge bars");
   app.add_option("--row", arguments.request.rows, "only this row of the scenario; may be repeated");
+  app.add_option("--contender", arguments.request.contenders,
+                 "only this contender, by its id; may be repeated");
   app.add_option("--json", arguments.json,
                  "write everything measured to this file (format: bench/README.md)");
   app.add_option("--headrace", arguments.request.headrace, "the program to measure (default: this build's)");
