@@ -43,8 +43,8 @@ std::string how(const Mechanism& mechanism) {
     }
     std::string operator()(InRelay) const { return "by the relay itself"; }
     std::string operator()(const InStorage&) const {
-      return "by a BPF program when the connection is established (needs CAP_BPF; without it a shipped "
-             "profile does without)";
+      return "by a BPF program during the handshake (needs CAP_BPF; without it a shipped profile does "
+             "without)";
     }
     std::string operator()(const Stripped& stripped) const {
       return "the packet filter takes the option `" + std::string{stripped.option} +

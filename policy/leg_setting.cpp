@@ -138,7 +138,8 @@ const std::array<LegSetting, 27> kSettings{{
      .how = InStorage{"the first window announced is the kernel's (a route's initrwnd does the same for all "
                       "connections)"},
      .since = {5, 7},
-     .says = "Segments that the server may send before it hears from this leg again; server leg only."},
+     .says = "Segments that the peer may send before it hears from this leg again, announced in the SYN or "
+             "SYN-ACK, which can say 65,535 bytes at most."},
     {.key = "congestion",
      .field = &Profile::congestion,
      .absent = "auto",

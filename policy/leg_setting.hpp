@@ -58,8 +58,8 @@ struct PerSide {
 
 struct InRelay {};  // read by proxy/pump through PumpSettings
 
-// Written into the socket's BPF storage (proxy/leg_storage), from where the kernel takes it when the
-// connection is established. `loss` says what is lost where there is no BPF.
+// Written into the BPF storage of the leg's socket or listener (proxy/leg_storage), from where the kernel
+// takes it during the handshake. `loss` says what is lost where there is no BPF.
 struct InStorage {
   std::string_view loss;
 };

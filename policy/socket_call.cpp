@@ -87,8 +87,6 @@ std::string_view wrong_side(const Profile& profile, const LegSetting& setting, S
   if (side == Side::server || is_kernel_default(profile, setting)) return {};
   if (std::visit([&](auto field) { return is_mirror(profile.*field); }, setting.field))
     return "\"mirror\" is for the server leg: the client's SYN-ACK leaves before the server's is known";
-  if (setting.key == "initial_receive_window")
-    return "it is for the server leg: for an accepted connection the kernel asks before there is a socket";
   return {};
 }
 

@@ -68,8 +68,18 @@ struct CloseObject {
 
 struct LegStorage::Program {
   std::unique_ptr<bpf_object, CloseObject> object;
-  Fd link;
+  Fd group;
+  Fd apply;      // links
+  Fd note;       // nothing until a listener needs it
   int map = -1;  // the object's
+
+  // A link, not an attachment: the kernel takes it out when this process is gone, also after kill -9.
+  Fd attach(const char* name, bpf_attach_type type) const {
+    const bpf_program* program = bpf_object__find_program_by_name(object.get(), name);
+    Fd link{bpf_link_create(bpf_program__fd(program), group.get(), type, nullptr)};
+    if (!link) fail(std::string{"attach the BPF program "} + name, errno);
+    return link;
+  }
 };
 
 LegStorage::LegStorage() : program_{std::make_unique<Program>()} {
@@ -80,11 +90,13 @@ LegStorage::LegStorage() : program_{std::make_unique<Program>()} {
   if (const int status = bpf_object__load(program_->object.get()); status != 0)
     fail("load the BPF program", -status);
   program_->map = bpf_object__find_map_fd_by_name(program_->object.get(), "leg_storage");
-  const bpf_program* program = bpf_object__find_program_by_name(program_->object.get(), "leg_storage_apply");
-  const Fd group = own_cgroup();
-  // A link, not an attachment: the kernel takes it out when this process is gone, also after kill -9.
-  program_->link = Fd{bpf_link_create(bpf_program__fd(program), group.get(), BPF_CGROUP_SOCK_OPS, nullptr)};
-  if (!program_->link) fail("attach the BPF program", errno);
+  program_->group = own_cgroup();
+  program_->apply = program_->attach("leg_storage_apply", BPF_CGROUP_SOCK_OPS);
+}
+
+void LegStorage::expect_listener(const Profile& profile) const {
+  if (profile.initial_receive_window && !program_->note)
+    program_->note = program_->attach("leg_storage_note", BPF_CGROUP_INET_INGRESS);
 }
 
 bool LegStorage::put(const Fd& socket, const Profile& profile) const {
@@ -114,6 +126,7 @@ namespace headrace {
 struct LegStorage::Program {};
 
 LegStorage::LegStorage() { throw std::runtime_error{why_not()}; }
+void LegStorage::expect_listener(const Profile&) const {}
 bool LegStorage::put(const Fd&, const Profile& profile) const { return !is_wanted(profile); }
 std::string LegStorage::why_not() { return "this program was built without BPF (clang, libbpf)"; }
 

@@ -10,13 +10,13 @@
 namespace headrace {
 
 // The first windows of a connection (initial_window, initial_receive_window), which no socket option sets: a
-// BPF sock_ops program in this process's cgroup reads them from the socket's own storage when the connection
-// is established. Storage of a listener is inherited by what it accepts. Loaded once, by the main thread,
-// before the workers start; put() is for any thread. The program goes with the process, however that ends.
-// The only file that knows libbpf.
+// BPF sock_ops program in this process's cgroup reads them from the socket's own storage during the
+// handshake. Storage of a listener is inherited by what it accepts. Loaded once, by the main thread, before
+// the workers start; put() is for any thread. The programs go with the process, however that ends. The only
+// file that knows libbpf.
 //
-// initial_receive_window is the server leg's alone: for an accepted connection the kernel asks before there
-// is a socket that could hold a value (measured on 6.18: bpf_sock_ops::sk is null at BPF_SOCK_OPS_RWND_INIT).
+// The first receive window of a client leg needs a second program, which sees every packet that comes in for
+// this cgroup (bpf/leg_storage.bpf.c says why): attached with the first listener that asks for it.
 class LegStorage {
  public:
   // Needs CAP_BPF and CAP_NET_ADMIN, and a kernel with cgroup v2. Throws std::runtime_error "attempt:
@@ -25,6 +25,10 @@ class LegStorage {
   ~LegStorage();
   LegStorage(const LegStorage&) = delete;
   LegStorage& operator=(const LegStorage&) = delete;
+
+  // To be called before a listener of such a profile opens; main thread. Needs CAP_NET_ADMIN, no CAP_BPF: a
+  // reload may be the first to ask. Throws std::runtime_error "attempt: reason".
+  void expect_listener(const Profile& profile) const;
 
   // Of a listener before it is bound, or of a socket before connect. False when the kernel refuses; does
   // nothing for a profile that asks for nothing.

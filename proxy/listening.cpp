@@ -23,6 +23,7 @@ std::vector<IpAddress> listening_addresses(InterceptMode mode, bool ipv6) {
 
 void open_for_all(const ListenerPlan& plan, std::size_t workers, const LegStorage* storage,
                   const FailedCall& failed, Listening& listening) {
+  if (storage) storage->expect_listener(plan.treatment->settings);
   for (std::size_t i = 0; i < workers; ++i) {
     Result<Fd> socket = listen_at(plan.spec(storage), failed);
     if (!socket) throw std::runtime_error{"listen at " + print(plan.at) + ": " + print(socket.error())};

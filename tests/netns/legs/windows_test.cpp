@@ -64,20 +64,6 @@ TEST_CASE("leg settings: initial_window is how many segments leave before the fi
   CHECK(first_flight(lab, 5003) == 10);
 }
 
-TEST_CASE("leg settings: initial_receive_window is the first window that the server hears") {
-  const lab::InlineLab lab;
-  const Daemon daemon{lab, with_policies(policy(5001, "\"plain\"", leg("initial_receive_window = 4")) +
-                                         policy(5002, "\"plain\"", "\"plain\""))};
-  for (const int port : {5001, 5002}) {
-    const lab::Capture server_now{lab.server, "eth0"};
-    const Ends ends = connect_ends(lab, lab::endpoint(lab::kServer4, port));
-    const auto syn =
-        server_now.wait_for([=](const lab::Packet& p) { return p.syn && !p.ack && p.to_port == port; }, 10s);
-    REQUIRE(syn);
-    CHECK((syn->window == 4U * 1460U) == (port == 5001));
-  }
-}
-
 TEST_CASE("story 1: for a bare policy the first, the steady and the paused answer take one round trip") {
   const lab::InlineLab lab{wan()};
   DaemonSettings settings;
