@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Scenario `lan`: veth without any emulation, so that nothing but the relays' own cost is seen.
 #include "bench/speed/lan_rows.hpp"
+#include "bench/speed/ratio_plot.hpp"
 #include "bench/speed/scenario_plan.hpp"
 
 namespace headrace::lab {
@@ -43,6 +44,36 @@ std::vector<Bar> lan_bars() {
           {"bulk_calls", "splice", "headrace", "", at_least, 95}};
 }
 
+// Most first: what a reader of one plot should see is where headrace stands.
+std::vector<Plot> lan_plots(const ScenarioReport& report) {
+  const std::vector<std::string> ours_and_peers{"headrace",  "busy_poll", "inline",   "haproxy",
+                                                "haproxy-s", "nginx",     "nginx-64k"};
+  const std::string ratio = "ratio to the better peer";
+  const auto bars = [&](const char* id, const char* title, const std::vector<Compared>& groups) {
+    Plot plot;
+    plot.id = id;
+    plot.title = title;
+    plot.y_title = ratio;
+    return compare(report, plot, groups, ours_and_peers);
+  };
+  std::vector<Plot> plots;
+  for (auto& plot :
+       {bars("cost", "LAN, what it costs: lower is better, 1 is the better of haproxy and nginx",
+             {{"ping_pong", "p50", "round trip, p50"},
+              {"ping_pong", "p99", "round trip, p99"},
+              {"bulk", "cpu", "CPU a byte"},
+              {"connections", "cpu", "CPU a connection"}}),
+        bars("rate", "LAN, how much it carries: higher is better, 1 is the better of haproxy and nginx",
+             {{"bulk", "rate", "bulk, cubic"},
+              {"bulk_bbr", "rate", "bulk, bbr"},
+              {"connections", "rate", "connections a second"}}),
+        bars("tail", "LAN, 64-byte round trip by percentile: where the tail begins",
+             {{"ping_pong", "p50", "p50"}, {"ping_pong", "p99", "p99"}, {"ping_pong", "p999", "p99.9"}})}) {
+    if (plot) plots.push_back(*plot);
+  }
+  return plots;
+}
+
 }  // namespace
 
 ScenarioReport run_lan(const ScenarioRequest& request) {
@@ -56,7 +87,8 @@ ScenarioReport run_lan(const ScenarioRequest& request) {
         "every turn in a fresh lab with one contender; turns interleaved"},
        lan_contenders(),
        lan_rows(),
-       lan_bars()},
+       lan_bars(),
+       lan_plots},
       request);
 }
 

@@ -2,6 +2,8 @@
 #include "bench/speed/report.hpp"
 
 #include <algorithm>
+#include <iomanip>
+#include <sstream>
 
 namespace headrace::lab {
 namespace {
@@ -77,5 +79,37 @@ Verdict judge(const ScenarioReport& report, const Bar& bar) {
       bar.side == Bar::Side::at_least ? *verdict.value >= bar.limit : *verdict.value <= bar.limit;
   return verdict;
 }
+
+std::string in_short(std::optional<double> value) {
+  if (!value) return "-";
+  std::ostringstream text;
+  text << std::fixed << std::setprecision(*value < 20 ? 2 : 0) << *value;
+  return text.str();
+}
+
+std::string verdict_says(const ScenarioReport& report, const Verdict& verdict) {
+  if (!verdict.value) return "not measured";
+  if (!report.judged) return "not judged";
+  return verdict.reached ? "reached" : "NOT REACHED";
+}
+
+std::string bound_says(const Bar& bar) {
+  const std::string against = bar.against.empty() ? "" : " x " + bar.against;
+  return (bar.side == Bar::Side::at_least ? ">= " : "<= ") + in_short(bar.limit) + against;
+}
+
+std::string subject_of(const ScenarioReport& report, const Bar& bar) {
+  const MetricReport* metric = find(report, bar.row, bar.metric);
+  return bar.row + ", " + (metric == nullptr ? bar.metric : metric->metric.title);
+}
+
+std::optional<double> told(const ScenarioReport& report, const MetricReport& metric,
+                           const std::string& contender) {
+  if (metric.metric.kind == Kind::time) return paired_ratio(metric, contender, better_peer(report, metric));
+  const Samples* samples = samples_of(metric, contender);
+  return samples == nullptr ? std::nullopt : median(*samples);
+}
+
+std::string unit_told(const Metric& metric) { return metric.kind == Kind::count ? metric.unit : "ratio"; }
 
 }  // namespace headrace::lab

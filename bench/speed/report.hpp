@@ -8,7 +8,7 @@
 #include <vector>
 
 // What a scenario found, as values: samples by row, metric and contender; the ratios and verdicts follow from
-// them. Rendering is in report_text.cpp and report_json.cpp. Pure.
+// them. Rendering is in report_text.cpp, report_json.cpp and report_html.cpp. Pure.
 namespace headrace::lab {
 
 enum class Better { higher, lower };
@@ -92,7 +92,27 @@ struct Verdict {
 };
 Verdict judge(const ScenarioReport& report, const Bar& bar);
 
+// What people are told, alike in the text and on the page.
+std::string in_short(std::optional<double> value);  // "0.84", "1240"; "-" of nothing
+std::string verdict_says(const ScenarioReport& report, const Verdict& verdict);
+std::string bound_says(const Bar& bar);                                // "<= 0.90 x better peer"
+std::string subject_of(const ScenarioReport& report, const Bar& bar);  // "ping_pong, p50"
+// A count as its median, a time or rate as its ratio to the better peer.
+std::optional<double> told(const ScenarioReport& report, const MetricReport& metric,
+                           const std::string& contender);
+std::string unit_told(const Metric& metric);
+
 std::string as_text(const ScenarioReport& report);
-std::string as_json(const std::vector<ScenarioReport>& reports);  // documented in bench/README.md
+
+// Where and when it was measured.
+struct Machine {
+  std::string date;  // UTC, "2025-01-31 12:00"
+  std::string kernel;
+  std::string processors;
+  std::vector<std::pair<std::string, std::string>> versions;  // of programs, by name
+};
+
+std::string as_json(const std::vector<ScenarioReport>& reports,
+                    const Machine& machine);  // documented in bench/README.md
 
 }  // namespace headrace::lab

@@ -45,6 +45,23 @@ Json bar_json(const ScenarioReport& report, const Bar& bar) {
           {"reached", can_tell ? Json(verdict.reached) : Json()}};
 }
 
+Json plot_json(const Plot& plot) {
+  Json curves = Json::array();
+  for (const Curve& curve : plot.curves) curves.push_back({{"title", curve.title}, {"points", curve.points}});
+  return {
+      {"id", plot.id},       {"title", plot.title}, {"x_title", plot.x_title},   {"y_title", plot.y_title},
+      {"log_x", plot.log_x}, {"log_y", plot.log_y}, {"x_labels", plot.x_labels}, {"curves", curves}};
+}
+
+Json machine_json(const Machine& machine) {
+  Json versions = Json::object();
+  for (const auto& [program, version] : machine.versions) versions[program] = version;
+  return {{"date", machine.date},
+          {"kernel", machine.kernel},
+          {"processors", machine.processors},
+          {"versions", std::move(versions)}};
+}
+
 Json scenario_json(const ScenarioReport& report) {
   Json out{{"name", report.name},
            {"turns", report.turns},
@@ -53,20 +70,23 @@ Json scenario_json(const ScenarioReport& report) {
            {"contenders", contenders(report.contenders)},
            {"missing", contenders(report.missing)},
            {"rows", Json::array()},
-           {"bars", Json::array()}};
+           {"bars", Json::array()},
+           {"plots", Json::array()},
+           {"notes", report.notes}};
   for (const RowReport& row : report.rows) {
     Json metrics = Json::array();
     for (const MetricReport& metric : row.metrics) metrics.push_back(metric_json(report, metric));
     out["rows"].push_back({{"id", row.id}, {"title", row.title}, {"metrics", std::move(metrics)}});
   }
   for (const Bar& bar : report.bars) out["bars"].push_back(bar_json(report, bar));
+  for (const Plot& plot : report.plots) out["plots"].push_back(plot_json(plot));
   return out;
 }
 
 }  // namespace
 
-std::string as_json(const std::vector<ScenarioReport>& reports) {
-  Json out{{"version", 1}, {"scenarios", Json::array()}};
+std::string as_json(const std::vector<ScenarioReport>& reports, const Machine& machine) {
+  Json out{{"version", 1}, {"machine", machine_json(machine)}, {"scenarios", Json::array()}};
   for (const ScenarioReport& report : reports) out["scenarios"].push_back(scenario_json(report));
   return out.dump(2) + "\n";
 }

@@ -37,6 +37,7 @@ ScenarioReport carry_out(const ScenarioPlan& plan, const ScenarioRequest& reques
   for (const Bar& bar : plan.bars) {
     if (is_wanted(request.rows, bar.row)) report.bars.push_back(bar);
   }
+  if (plan.plots) report.plots = plan.plots(report);
   return report;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@ struct ScenarioPlan {
   std::vector<Contender> contenders;
   std::vector<Row> rows;
   std::vector<Bar> bars;
+  std::function<std::vector<Plot>(const ScenarioReport&)> plots;  // of what was measured
   int turns = 5, quick_turns = 2;
 };
 

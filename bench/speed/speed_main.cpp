@@ -11,6 +11,10 @@
 #include <fstream>
 
 #include "bench/lab/handle.hpp"
+#include "bench/speed/machine.hpp"
+#include "bench/speed/plot_svg.hpp"
+#include "bench/speed/progress.hpp"
+#include "bench/speed/report_html.hpp"
 #include "bench/speed/scenario.hpp"
 #include "bench/speed/turns.hpp"
 
@@ -19,7 +23,7 @@ namespace {
 
 struct Arguments {
   std::vector<std::string> scenarios;
-  std::filesystem::path json;
+  std::filesystem::path json, html;
   ScenarioRequest request;
 };
 
@@ -59,20 +63,34 @@ std::string list_of_scenarios() {
   return text;
 }
 
+void write_file(const std::filesystem::path& path, const std::string& text) {
+  std::ofstream file(path);
+  file << text << std::flush;
+  if (!file) throw std::runtime_error("cannot write " + path.string());
+}
+
+// Found out now, not after the measuring.
+void check_writable(const std::filesystem::path& path) {
+  if (!path.empty() && !std::ofstream(path, std::ios::app))
+    throw std::runtime_error("cannot write " + path.string());
+}
+
 int run(Arguments& arguments) {
   if (geteuid() != 0) throw std::runtime_error("needs root, to make network namespaces");
   if (arguments.request.headrace.empty()) arguments.request.headrace = program_of_this_build();
+  check_writable(arguments.json);
+  check_writable(arguments.html);
   std::vector<ScenarioReport> reports;
   for (const Scenario& one : chosen(arguments)) {
     std::fprintf(stderr, "%s: %s\n", one.name, one.says);
     reports.push_back(one.run(arguments.request));
+    end_progress();
     std::fputs(as_text(reports.back()).c_str(), stdout);
     std::fflush(stdout);
   }
-  if (arguments.json.empty()) return 0;
-  std::ofstream file(arguments.json);
-  file << as_json(reports) << std::flush;
-  if (!file) throw std::runtime_error("cannot write " + arguments.json.string());
+  const Machine machine = this_machine(arguments.request.headrace);
+  if (!arguments.json.empty()) write_file(arguments.json, as_json(reports, machine));
+  if (!arguments.html.empty()) write_file(arguments.html, as_html(reports, machine, draw_svg));
   return 0;
 }
 
@@ -91,6 +109,7 @@ int main(int argc, char** argv) {
                  "only this contender, by its id; may be repeated");
   app.add_option("--json", arguments.json,
                  "write everything measured to this file (format: bench/README.md)");
+  app.add_option("--html", arguments.html, "write a page with tables and plots to this file");
   app.add_option("--headrace", arguments.request.headrace, "the program to measure (default: this build's)");
   try {
     app.parse(argc, argv);
@@ -101,6 +120,7 @@ int main(int argc, char** argv) {
     clean_up_when_told_to_stop();
     return run(arguments);
   } catch (const std::exception& error) {
+    end_progress();
     if (takes_no_more_turns()) {
       std::fprintf(stderr, "headrace-bench: interrupted; nothing is left behind\n");
       return 130;

@@ -3,7 +3,8 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdio>
+
+#include "bench/speed/progress.hpp"
 
 namespace headrace::lab {
 namespace {
@@ -37,8 +38,8 @@ RowReport take_turns(const Row& row, const std::vector<AvailableContender>& cont
     for (const AvailableContender* one : order) {
       throw_if_interrupted();
       if (no_more_turns) throw Interrupted();
-      std::fprintf(stderr, "  %s, turn %d of %d: %s\n", row.title.c_str(), turn + 1, all,
-                   one->contender.id.c_str());
+      show_progress(row.title + ", turn " + std::to_string(turn + 1) + " of " + std::to_string(all) + ": " +
+                    one->contender.id);
       const std::vector<double> values = take_turn(row, *one, quick);
       for (std::size_t i = 0; i < report.metrics.size(); ++i)
         report.metrics[i].by_contender[one->contender.id].push_back(values.at(i));
