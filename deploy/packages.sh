@@ -4,7 +4,7 @@
 
 # What building needs.
 HEADRACE_BUILD_PACKAGES=(g++ cmake ninja-build pkg-config clang libbpf-dev libcap-ng-dev libuv1-dev libspdlog-dev
-  libtoml11-dev libcli11-dev
+  libtomlplusplus-dev libcli11-dev
   nlohmann-json3-dev catch2)
 # What the demo runs besides.
 HEADRACE_DEMO_PACKAGES=(nftables iproute2 ethtool vsftpd curl)

@@ -55,12 +55,19 @@ TEST_CASE("TOML: keys and values have their places") {
 }
 
 TEST_CASE("TOML: a fault is placed where it is") {
-  CHECK(fault("a = 1\nb 2\nc = 3\n") == "2:2");
+  CHECK(fault("a = 1\nb 2\nc = 3\n") == "2:3");
   CHECK(fault("a = 1\na = 2\n") == "2:5");
   CHECK(fault("a = 99999999999999999999\n") == "1:5");
   CHECK(fault("a = -9223372036854775809\n") == "1:5");
   CHECK(fault("a = 1\nb = 0xffffffffffffffffff\n") == "2:5");
   CHECK(fault(std::string_view{"a = 1\n\0", 7}) == "2:1");
+}
+
+TEST_CASE("TOML: columns are counted in bytes, also behind letters that have several") {
+  const auto parsed = parse_toml("# \u20ac\nlist = [ \"\u00e4\u20ac\", 7 ]\n");
+  const auto& root = table(std::get<TomlNode>(parsed));
+  CHECK(place(std::get<TomlArray>(entry(root, "list").node.value)[1].place) == "2:19");
+  CHECK(fault("a = [ \"\u00e4\u20ac\", 99999999999999999999 ]\n") == "1:16");
 }
 
 TEST_CASE("TOML: numbers in all their spellings are read exactly") {
