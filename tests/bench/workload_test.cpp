@@ -57,14 +57,14 @@ TEST_CASE("exchange: a moderated sender needs two round trips for 9,356 bytes an
   const double small = steady_round_trips(lab, Sending::moderated, 9'356);
   const double large = steady_round_trips(lab, Sending::moderated, 50'000);
   WARN("moderated: " << small << " and " << large << " round trips");
-  CHECK(small == Approx(2).margin(0.1));
-  CHECK(large == Approx(3).margin(0.15));
+  CHECK(small == Approx(2).margin(0.4));
+  CHECK(large == Approx(3).margin(0.4));
 }
 
 TEST_CASE("exchange: a plain cubic sender needs one round trip once its window is open") {
   const InlineLab lab(wan());
-  CHECK(steady_round_trips(lab, Sending::plain, 9'356) == Approx(1).margin(0.1));
-  CHECK(steady_round_trips(lab, Sending::plain, 50'000) == Approx(1).margin(0.15));
+  CHECK(steady_round_trips(lab, Sending::plain, 9'356) == Approx(1).margin(0.4));
+  CHECK(steady_round_trips(lab, Sending::plain, 50'000) == Approx(1).margin(0.4));
 }
 
 TEST_CASE("exchange: on a LAN, moderation costs next to nothing") {

@@ -78,8 +78,9 @@ TEST_CASE("story 1: for a bare policy the first, the steady and the paused answe
     auto paused = rounds(lab, lab::endpoint(address, 5002), 5, 500ms);
     std::nth_element(paused.begin() + 1, paused.begin() + 3, paused.end());
     WARN("round trips: first " << first << ", steady " << steady[7] << ", paused " << paused[3]);
-    CHECK(first < 1.5);
-    CHECK(steady[7] < 1.3);
-    CHECK(paused[3] < 1.4);
+    // Ten segments at first, or again after a pause, make three of them.
+    CHECK(first < 2);
+    CHECK(steady[7] < 1.5);
+    CHECK(paused[3] < 1.5);
   }
 }
