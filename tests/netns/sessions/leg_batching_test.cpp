@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <algorithm>
 #include <csignal>
+#include <numeric>
 #include <thread>
 
 #include "bench/workload/exchange.hpp"
@@ -128,4 +130,55 @@ TEST_CASE("leg settings: a cork time joins messages that come within it, and pus
   REQUIRE(ends.client.send_all("now") == lab::End::done);
   REQUIRE(ends.server.receive_exactly(3).bytes == "now");
   CHECK(since(start) < 100ms);
+}
+
+namespace {
+
+constexpr std::size_t kWrites = 60;
+constexpr std::size_t kAnswer = 9'356;
+
+// 9,356 bytes in 60 writes over 2 ms, too short for anything but looking at the clock.
+void write_in_small_pieces(const lab::Socket& server, const std::string& answer) {
+  const auto start = std::chrono::steady_clock::now();
+  for (std::size_t n = 0; n < kWrites; ++n) {
+    while (since(start) < 2ms * n / kWrites) std::this_thread::yield();
+    const std::size_t from = answer.size() * n / kWrites, to = answer.size() * (n + 1) / kWrites;
+    REQUIRE(server.send_all(answer.substr(from, to - from)) == lab::End::done);
+  }
+}
+
+// Payload of the segments in which the client gets such an answer.
+std::vector<std::size_t> segments_of_answer(const lab::InlineLab& lab, const char* address, int port) {
+  const Ends ends = connect_ends(lab, lab::endpoint(address, static_cast<std::uint16_t>(port)));
+  const lab::Capture at_client{lab.client, "eth0"};
+  const std::string answer = lab::pattern(kAnswer);
+  write_in_small_pieces(ends.server, answer);
+  REQUIRE(ends.client.receive_exactly(answer.size()).bytes == answer);
+  std::vector<std::size_t> sizes;
+  CHECK(eventually([&] {
+    sizes.clear();
+    for (const auto& p : at_client.packets())
+      if (!p.outgoing && p.payload > 0) sizes.push_back(p.payload);
+    return std::accumulate(sizes.begin(), sizes.end(), std::size_t{0}) == kAnswer;
+  }));
+  return sizes;
+}
+
+}  // namespace
+
+TEST_CASE("leg settings: with a cork time an answer in 60 small writes over 2 ms leaves as full segments") {
+  lab::InlineLabSettings whole;
+  whole.client_veth.offload = false;
+  const lab::InlineLab lab{whole};
+  const Daemon daemon{lab, with_policies(policy(5001, leg("cork = \"150ms\""), "\"plain\"") +
+                                         policy(5002, leg("cork = \"off\""), "\"plain\""))};
+  for (const char* address : {lab::kServer4, lab::kServer6}) {
+    CAPTURE(address);
+    const std::size_t full = address == lab::kServer4 ? 1448 : 1428;
+    const auto sizes = segments_of_answer(lab, address, 5001);
+    REQUIRE(sizes.size() == kAnswer / full + 1);
+    CHECK(std::all_of(sizes.begin(), sizes.end() - 1, [=](std::size_t size) { return size == full; }));
+    // What cork spares. Whoever is not woken in time finds several writes at once.
+    CHECK(eventually([&] { return segments_of_answer(lab, address, 5002).size() > 2 * sizes.size(); }));
+  }
 }
