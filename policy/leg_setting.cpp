@@ -265,7 +265,8 @@ const std::array<LegSetting, 27> kSettings{{
      .phase = Phase::handshake,
      .how = kTrafficClass,
      .since = kOld,
-     .says = "Marking of this leg's packets; on the server leg preserve carries the client's across."},
+     .says = "Marking of this leg's packets; preserve carries the client's to the server leg, and leaves the "
+             "client leg unmarked: the server's cannot be known."},
     {.key = "thin_stream",
      .field = &Profile::thin_stream,
      .absent = {},

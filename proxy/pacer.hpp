@@ -19,9 +19,22 @@ struct SegmentShape {
 // pause leave at once, what follows at `pace`, in steps of whole segments. A value with the time as argument:
 // no clock, no socket.
 //
-// Not SO_MAX_PACING_RATE: set once, it leaves the socket in kernel pacing for good, and a later burst is
-// spread over cwnd/srtt even at rate ~0 (measured on 6.18: 1.4 round trips instead of 1.0). Tokens here leave
-// the socket alone; the price is a wake-up a step.
+// Not SO_MAX_PACING_RATE. Measured on 6.18 with cubic, a round trip of 40 ms, a link of 100 Mbit/s, an
+// initial window of 60 and no restart after idle, at a load of 7: 20 bursts of 50,000 bytes 0.3 s apart
+// (round trips of the median, the link's own time taken off), then 5 MB, or 1 MB at 2mbit (Mbit/s of IP).
+//
+//                                                  pace 20mbit      pace 2mbit
+//   unpaced                                        1.01 | 90        1.01 | 68
+//   SO_MAX_PACING_RATE, set once                   1.38 | 20.7      5.69 | 2.07
+//   the same, lifted before each burst and set
+//   again behind it                                1.38 | 20.7      5.69 | 2.07
+//   the same, lifted for good                      1.14 | 90        1.14 | 69
+//   tokens (this)                                  1.01 | 20.0      1.01 | 2.00
+//
+// It knows no burst: bytes leave at the rate that holds when they leave, not when they were written. It
+// counts payload, thus 3.6 % too many. Once set, the socket stays in kernel pacing, which spreads later
+// bursts over cwnd/srtt even without a limit. Tokens here leave the socket alone; the price is a wake-up a
+// step.
 class Pacer {
  public:
   // `burst` of nothing: one step.
