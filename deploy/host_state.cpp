@@ -81,11 +81,32 @@ void sync_folder(const std::string& file) {
   if (folder.get() < 0 || ::fsync(folder.get()) != 0) fail_with_errno(folder_of(file));
 }
 
+nlohmann::json to_json(const DivertRoute& route) {
+  nlohmann::json families = nlohmann::json::array();
+  for (const Family family : route.families) families.push_back(family == Family::ipv4 ? 4 : 6);
+  return {{"mark", route.mark.mark},
+          {"mask", route.mark.mask},
+          {"table", route.table},
+          {"preference", route.preference},
+          {"families", families}};
+}
+
+DivertRoute route_from(const nlohmann::json& json) {
+  DivertRoute route{{json.at("mark"), json.at("mask")}, json.at("table"), json.at("preference"), {}};
+  for (const int family : json.at("families"))
+    route.families.push_back(family == 4 ? Family::ipv4 : Family::ipv6);
+  return route;
+}
+
 HostState parse(const std::string& file, const std::string& text) {
   try {
     const auto json = nlohmann::json::parse(text);
     if (json.at("format") != kFormat) fail(file, "written by another version");
-    return {json.at("boot"), json.at("network_namespace"), json.at("originals")};
+    HostState state{json.at("boot"), json.at("network_namespace"), json.at("originals"), {}};
+    // Added later; a file without it is of a `net up` that recorded no routes.
+    for (const auto& route : json.value("routes", nlohmann::json::array()))
+      state.routes.push_back(route_from(route));
+    return state;
   } catch (const nlohmann::json::exception&) {
     fail(file, "not a state file of headrace");
   }
@@ -98,7 +119,7 @@ std::string new_file(const std::string& file) { return file + ".new"; }
 HostState state_of_this_host() {
   struct stat status {};
   if (::stat("/proc/thread-self/ns/net", &status) != 0) fail_with_errno("/proc/thread-self/ns/net");
-  return {read_sysctl("kernel.random.boot_id").value_or(""), std::to_string(status.st_ino), {}};
+  return {read_sysctl("kernel.random.boot_id").value_or(""), std::to_string(status.st_ino), {}, {}};
 }
 
 std::optional<HostState> read_state(const std::string& file) {
@@ -116,10 +137,13 @@ std::optional<HostState> read_state(const std::string& file) {
 }
 
 void write_state(const std::string& file, const HostState& state) {
+  nlohmann::json routes = nlohmann::json::array();
+  for (const DivertRoute& route : state.routes) routes.push_back(to_json(route));
   const nlohmann::json json{{"format", kFormat},
                             {"boot", state.boot},
                             {"network_namespace", state.network_namespace},
-                            {"originals", state.originals}};
+                            {"originals", state.originals},
+                            {"routes", routes}};
   const std::string temporary = new_file(file);
   ::unlink(temporary.c_str());  // of a run that was killed
   const File opened{temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600};

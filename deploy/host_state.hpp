@@ -4,6 +4,9 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
+
+#include "deploy/net_plan.hpp"
 
 // What `net up` changed and must put back: the file that survives a crash. Written whole or not at all
 // (a new file, synced, then renamed), 0600, and only believed when nobody but root or we could write it.
@@ -13,6 +16,9 @@ struct HostState {
   std::string boot;  // of which boot, and of which network namespace: elsewhere it means nothing
   std::string network_namespace;
   std::map<std::string, std::string> originals;  // sysctl -> value before the first `net up`
+  // What may be installed: one, and two while `net up` puts another in its place. By them and not by the
+  // configuration it is taken out, since that may have been edited in between.
+  std::vector<DivertRoute> routes;
 };
 
 // The state of here and now, with no originals yet.

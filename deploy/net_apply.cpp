@@ -70,6 +70,17 @@ std::vector<std::string> route_differences(const HostPlan& plan) {
   return found;
 }
 
+// Each command may find its rule or route gone already, so what counts is how things are afterwards.
+void take_out(const DivertRoute& route) {
+  for (const auto& argv : removal_of(route)) run_command(argv);
+  for (const Family family : route.families) {
+    if (has_rule(route, family) || has_route(route, family)) {
+      throw std::runtime_error("the rule or route of fwmark " + print_hex(route.mark.mark) + ", table " +
+                               std::to_string(route.table) + " is still there; is this run as root?");
+    }
+  }
+}
+
 std::string require_sysctl(const std::string& name) {
   auto value = read_sysctl(name);
   if (!value) throw std::runtime_error("sysctl " + name + ": this kernel or namespace has no such setting");
@@ -87,8 +98,16 @@ void restore_unwanted(const HostPlan& plan, HostState& state, const std::string&
   if (state.originals.size() != before) write_state(state_file, state);
 }
 
-void run_all(const std::vector<std::vector<std::string>>& commands) {
-  for (const auto& argv : commands) run_command(argv);
+// What an earlier `net up` installed by another mark or table. Before ours is put in: the two may share a
+// table, and so its route.
+void remove_replaced(const HostPlan& plan, HostState& state, const std::string& state_file) {
+  const std::size_t before = state.routes.size();
+  std::erase_if(state.routes, [&plan](const DivertRoute& old) {
+    if (old == plan.route) return false;
+    take_out(old);
+    return true;
+  });
+  if (state.routes.size() != before) write_state(state_file, state);
 }
 
 }  // namespace
@@ -100,8 +119,11 @@ void net_up(const HostPlan& plan, const std::string& state_file) {
   for (const auto& [name, value] : plan.sysctls) {
     if (!state.originals.contains(name)) state.originals.emplace(name, require_sysctl(name));
   }
+  if (plan.route && std::find(state.routes.begin(), state.routes.end(), *plan.route) == state.routes.end())
+    state.routes.push_back(*plan.route);
   write_state(state_file, state);
   restore_unwanted(plan, state, state_file);
+  remove_replaced(plan, state, state_file);
   for (const auto& [name, value] : plan.sysctls) {
     if (!same_sysctl_value(require_sysctl(name), value)) write_sysctl(name, value);
   }
@@ -118,16 +140,16 @@ void net_up(const HostPlan& plan, const std::string& state_file) {
 void net_down(const HostPlan& plan, const std::string& state_file) {
   const StateLock lock{state_file};
   const auto state = read_state(state_file);
-  run_all(plan.removal);  // each may be gone already
+  if (state) {
+    for (const DivertRoute& route : state->routes) take_out(route);
+  }
+  // Without a record, or with one that has no routes yet: what the configuration says.
+  if (plan.route && (!state || state->routes.empty())) take_out(*plan.route);
   if (state) {
     for (const auto& [name, value] : state->originals) {
       const auto now = read_sysctl(name);  // a setting may have gone with its module
       if (now && !same_sysctl_value(*now, value)) write_sysctl(name, value);
     }
-  }
-  const auto missing = route_differences(plan);
-  if (plan.route && missing.size() != 2 * plan.route->families.size()) {
-    throw std::runtime_error("net down: a rule or route of ours is still there; is this run as root?");
   }
   remove_state(state_file);
 }

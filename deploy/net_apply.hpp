@@ -12,7 +12,8 @@
 namespace headrace {
 
 // `net up` / `net down`: routes, rule, sysctls. What was there before is recorded in `state_file` (0600,
-// written and synced before the change), so that `net_down` restores it, also after kill -9 in between.
+// written and synced before the change), so that `net_down` restores it, also after kill -9 in between. What
+// an earlier `net up` installed by another mark or table goes.
 void net_up(const HostPlan& plan, const std::string& state_file);
 void net_down(const HostPlan& plan, const std::string& state_file);
 // What is missing or different, one sentence each; empty: all is in place.

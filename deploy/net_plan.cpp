@@ -53,6 +53,15 @@ ServerMarks server_marks(const DiversionPlan& plan) {
   return out;
 }
 
+std::vector<Command> removal_of(const DivertRoute& route) {
+  std::vector<Command> commands;
+  for (const Family family : route.families) {
+    commands.push_back(rule_command(route, family, "del"));
+    commands.push_back(route_command(route, family, "del"));
+  }
+  return commands;
+}
+
 HostPlan plan_host(const Settings& settings, bool ipv6) {
   HostPlan plan;
   const InterceptSettings& intercept = settings.intercept;
@@ -63,8 +72,6 @@ HostPlan plan_host(const Settings& settings, bool ipv6) {
   for (const Family family : route.families) {
     plan.rules_and_routes.push_back(route_command(route, family, "replace"));
     plan.rules_and_routes.push_back(rule_command(route, family, "add"));
-    plan.removal.push_back(rule_command(route, family, "del"));
-    plan.removal.push_back(route_command(route, family, "del"));
   }
   plan.route = std::move(route);
   // Closing one of a class's listeners resets what is queued on it unless the kernel may move it to another

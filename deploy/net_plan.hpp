@@ -54,11 +54,12 @@ struct DivertRoute {
   std::uint32_t table = 0;
   std::uint32_t preference = 0;
   std::vector<Family> families;
+  bool operator==(const DivertRoute&) const = default;
 };
+std::vector<std::vector<std::string>> removal_of(const DivertRoute& route);  // argv of each `ip` command
 struct HostPlan {
   std::optional<DivertRoute> route;
   std::vector<std::vector<std::string>> rules_and_routes;  // argv of each `ip` command that adds
-  std::vector<std::vector<std::string>> removal;           // argv of each `ip` command that undoes
   std::map<std::string, std::string> sysctls;              // full name -> wanted value
 };
 HostPlan plan_host(const Settings& settings, bool ipv6);

@@ -15,6 +15,7 @@ using Catch::Matchers::Contains;
 
 HostState some_state() {
   HostState state = state_of_this_host();
+  state.routes = {{{0x00480000, 0x00ff0000}, 18514, 185, {Family::ipv4, Family::ipv6}}};
   state.originals = {{"net.ipv4.tcp_migrate_req", "0"}, {"net.ipv4.tcp_rmem", "4096\t131072\t6291456"}};
   return state;
 }
@@ -26,6 +27,7 @@ TEST_CASE("host state: what was written is read back, and only we may write it")
   const auto state = read_state(file);
   REQUIRE(state);
   CHECK(state->originals == some_state().originals);
+  CHECK(state->routes == some_state().routes);
   struct stat status {};
   REQUIRE(::stat(file.c_str(), &status) == 0);
   CHECK((status.st_mode & 07777) == 0600);

@@ -123,6 +123,48 @@ TEST_CASE("net down: other people's rules and routes stay") {
   CHECK(host.snapshot() == before);
 }
 
+// The configuration is edited after `net up`.
+void edit(Host& host) {
+  Settings edited = Host::settings();
+  SECTION("the mark") { edited.intercept.mark = {0x10, 0xf0}; }
+  SECTION("the table") { edited.intercept.table = 77; }
+  SECTION("the mode") { edited.intercept.mode = InterceptMode::redirect; }
+  host.plan = plan_host(edited, true);
+}
+
+TEST_CASE("net down: takes out what net up put in, though mark, table or mode have been edited since") {
+  Host host;
+  const std::string before = host.snapshot();
+  host.up();
+  edit(host);
+  host.down();
+  CHECK(host.snapshot() == before);
+}
+
+TEST_CASE("net up: by another mark, table or mode puts it in the place of the old one") {
+  Host host;
+  const std::string before = host.snapshot();
+  host.up();
+  edit(host);
+  host.up();
+  CHECK(host.differences().empty());
+  CHECK_THAT(host.ns.command({"ip", "rule"}), !Contains("0x480000/0xff0000 lookup 18514"));
+  host.down();
+  CHECK(host.snapshot() == before);
+}
+
+TEST_CASE("net down: what the configuration names now and net up never put in is other people's") {
+  Host host;
+  host.ns.ip("route add local default dev lo table 77");
+  const std::string before = host.snapshot();
+  host.up();
+  Settings edited = Host::settings();
+  edited.intercept.table = 77;
+  host.plan = plan_host(edited, true);
+  host.down();
+  CHECK(host.snapshot() == before);
+}
+
 TEST_CASE("net up: a setting that does not exist changes nothing and is named") {
   Host host;
   const std::string before = host.snapshot();

@@ -103,3 +103,15 @@ TEST_CASE("net: run without `net up` refuses, says what to do, and diverts nothi
   CHECK(host_of(lab) == before);
   CHECK(way_of_new_flows(lab, listen_in_both(lab)) == "direct");
 }
+
+TEST_CASE("net: down after an edited mark takes out what net up put in") {
+  const lab::InlineLab lab;
+  Daemon daemon{lab, with_sysctls()};
+  const std::string before = host_of(lab);
+  daemon.command({"net", "up"});
+  std::string text = lab::read_file(daemon.file());
+  text.replace(text.find("[intercept]\n"), 12, "[intercept]\nmark = \"0x00120000/0x00ff0000\"\ntable = 77\n");
+  daemon.directory().write("headrace.toml", text);
+  daemon.command({"net", "down"});
+  CHECK(host_of(lab) == before);
+}
