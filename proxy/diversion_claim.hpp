@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <optional>
+#include <string>
+
 #include "proxy/fd.hpp"
 
 namespace headrace {
@@ -14,5 +17,8 @@ class DiversionClaim {
  private:
   Fd socket_;
 };
+
+// "pid 17, uid 0" of who has it in this network namespace; empty when nobody does.
+std::optional<std::string> diversion_holder();
 
 }  // namespace headrace

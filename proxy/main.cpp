@@ -27,6 +27,7 @@ struct Line {
   ForwardRequest forward;
   bool json = false;
   bool static_rules = false;
+  bool force = false;
   bool features = false;
 };
 
@@ -137,7 +138,12 @@ void add_host_verbs(CLI::App& app, Line& line, std::function<int()>& action) {
                            "routes, rules, sysctls and the packet filter: print, install, remove, verify");
   net->add_flag("--static", line.static_rules,
                 "with up: install the diversion too, for people who manage rules themselves");
-  add_on(net, line, action, [&] { return run_net(line.file, line.verb, line.static_rules); },
+  net->add_flag("--force", line.force,
+                "with down: even while a daemon intercepts, whose sessions are then cut off");
+  add_on(net, line, action,
+         [&] {
+           return run_net(line.file, {line.verb, line.static_rules, line.force});
+         },
          {"show", "up", "down", "status"});
   CLI::App* version =
       add_verb(app, line, "version", "the version, and with --features what this build can do", false);

@@ -29,12 +29,18 @@ struct DoctorRequest {
   bool json = false;
 };
 
+struct NetRequest {
+  std::string verb;           // show, up, down, status
+  bool static_rules = false;  // up: the diversion too
+  bool force = false;         // down: under a running daemon as well
+};
+
 int run_daemon(const std::string& file);
 int run_forward(const ForwardRequest& request);
 int run_check(const std::string& file, bool json);
 int run_explain(const std::string& file, const ExplainRequest& request);
 int run_policies(const std::string& file, bool json);
-int run_net(const std::string& file, const std::string& verb, bool static_rules);
+int run_net(const std::string& file, const NetRequest& request);
 int run_bypass(const std::string& file, const std::string& verb);
 int run_status(const std::string& file, bool json);
 int run_reload(const std::string& file);

@@ -7,6 +7,7 @@
 #include "deploy/net_show.hpp"
 #include "policy/listener_class.hpp"
 #include "proxy/commands/commands.hpp"
+#include "proxy/diversion_claim.hpp"
 
 namespace headrace {
 namespace {
@@ -27,8 +28,18 @@ int status(const HostPlan& host, const Settings& settings) {
   return differences.empty() ? 0 : 1;
 }
 
+// Under a running daemon the routing rule would go from under its sessions, and its rules be put in again.
+void require_no_daemon() {
+  if (const auto holder = diversion_holder())
+    throw std::runtime_error{
+        "a daemon intercepts here (" + *holder +
+        "), and its live sessions would be cut off. End it first (headrace drain, or stop its service); "
+        "headrace bypass on takes it out of the way of new flows; headrace net down --force cuts off all"};
+}
+
 // Needs no policies, so that broken ones can't keep anybody from taking it out.
-int down(const std::string& file) {
+int down(const std::string& file, bool force) {
+  if (!force) require_no_daemon();
   const Settings settings = salvage_settings(file);
   remove_diversion(settings.intercept.firewall);
   net_down(plan_host(settings, host_has_ipv6()), settings.intercept.state_file);
@@ -37,8 +48,9 @@ int down(const std::string& file) {
 
 }  // namespace
 
-int run_net(const std::string& file, const std::string& verb, bool static_rules) {
-  if (verb == "down") return down(file);
+int run_net(const std::string& file, const NetRequest& request) {
+  const std::string& verb = request.verb;
+  if (verb == "down") return down(file, request.force);
   const Configuration configuration = load_configuration(file);
   const Settings& settings = configuration.settings;
   const bool ipv6 = host_has_ipv6();
@@ -52,7 +64,7 @@ int run_net(const std::string& file, const std::string& verb, bool static_rules)
     return 0;
   }
   net_up(host, settings.intercept.state_file);
-  if (static_rules) apply_diversion(diversion);
+  if (request.static_rules) apply_diversion(diversion);
   return 0;
 }
 

@@ -104,6 +104,32 @@ TEST_CASE("net: run without `net up` refuses, says what to do, and diverts nothi
   CHECK(way_of_new_flows(lab, listen_in_both(lab)) == "direct");
 }
 
+TEST_CASE("net: down refuses while a daemon intercepts, names it, and harms nothing") {
+  const lab::InlineLab lab;
+  const Daemon daemon{lab};
+  const auto listeners = listen_in_both(lab);
+  const auto live = converse(lab, listeners.front());
+  const std::string before = host_of(lab);
+  for (int attempt = 0; attempt < 3; ++attempt) {  // the claim's queue fills with those who asked
+    const auto outcome = daemon.try_command({"net", "down"});
+    INFO(outcome.output);
+    CHECK(outcome.status == 1);
+    CHECK(outcome.output.find("headrace drain") != std::string::npos);
+    if (attempt == 0) CHECK(outcome.output.find("pid " + std::to_string(daemon.pid())) != std::string::npos);
+  }
+  CHECK(host_of(lab) == before);
+  CHECK(speaks(live));
+  CHECK(way_of_new_flows(lab, listeners) == "through");
+}
+
+TEST_CASE("net: down --force takes all out under a running daemon") {
+  const lab::InlineLab lab;
+  const Daemon daemon{lab};
+  daemon.command({"net", "down", "--force"});
+  CHECK(lab.middle.command({"ip", "rule"}).find("18514") == std::string::npos);
+  CHECK(way_of_new_flows(lab, listen_in_both(lab)) == "direct");
+}
+
 TEST_CASE("net: down after an edited mark takes out what net up put in") {
   const lab::InlineLab lab;
   Daemon daemon{lab, with_sysctls()};
