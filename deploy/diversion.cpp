@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The running daemon's rules: apply, remove, look (deploy/net_apply.hpp). Needs CAP_NET_ADMIN, not uid 0.
 #include <algorithm>
+#include <exception>
 #include <stdexcept>
 
 #include "deploy/command.hpp"
@@ -18,17 +19,36 @@ IptablesText saved_rules(bool ipv6) {
 }
 
 void restore(const IptablesText& text) {
-  // Counters of other people's rules are left alone by --noflush; -w waits for whoever holds the lock.
+  // Counters of other people's rules are left alone by --noflush. -w waits for whoever holds the legacy
+  // tools' lock (iptables-save takes none); iptables-nft has no such lock and takes the option all the same.
   if (!text.ipv4.empty()) require_command({"iptables-restore", "--noflush", "-w", "5"}, text.ipv4);
   if (!text.ipv6.empty()) require_command({"ip6tables-restore", "--noflush", "-w", "5"}, text.ipv6);
 }
 
-void apply_iptables(const DiversionPlan& plan) {
+// Without what was there before, new flows would pass by until somebody reloads; where it can't be had, none
+// of our rules is better than a mixture, whose listeners may be gone.
+void put_back(const IptablesText& before, bool ipv6) {
   try {
-    restore(render_iptables(plan, saved_rules(plan.ipv6)));
+    restore(render_iptables_return(before, saved_rules(ipv6)));
   } catch (const std::runtime_error&) {
-    remove_diversion(Firewall::iptables);  // one family alone would be a surprise; none is direct traffic
-    throw;
+    remove_diversion(Firewall::iptables);
+  }
+}
+
+// A transaction is one family's, with the legacy tools one table's: what comes later can fail, above all for
+// the lock that these wait for.
+void apply_iptables(const DiversionPlan& plan) {
+  const IptablesText before = saved_rules(plan.ipv6);
+  try {
+    restore(render_iptables(plan, before));
+  } catch (const std::runtime_error&) {
+    const auto why = std::current_exception();
+    try {
+      put_back(before, plan.ipv6);
+    } catch (const std::runtime_error&) {
+      // The first failure is the one to tell.
+    }
+    std::rethrow_exception(why);
   }
 }
 
@@ -44,7 +64,7 @@ bool iptables_present() {
   if (!saved.ok()) return false;
   const auto tables = find_ours(saved.out);
   return !tables.empty() && std::all_of(tables.begin(), tables.end(), [](const auto& table) {
-    return table.second.has_rules && !table.second.jumps.empty();
+    return !table.second.rules.empty() && !table.second.jumps.empty();
   });
 }
 

@@ -61,6 +61,22 @@ std::string render(const Sections& sections, const std::string& saved) {
   return text;
 }
 
+// What was ours, as it was.
+Sections sections_of(const std::string& saved) {
+  Sections sections;
+  for (const auto& [name, table] : find_ours(saved)) {
+    Section& section = sections[name];
+    section.chains = table.chains;
+    for (const std::string& rule : table.rules) section.hook(rule);
+    for (const std::string& hook : table.hooks) section.hook(hook);
+  }
+  return sections;
+}
+
+std::string render_return(const std::string& before, const std::string& now) {
+  return find_ours(before) == find_ours(now) ? std::string{} : render(sections_of(before), now);
+}
+
 std::vector<std::string> port_conditions(const std::vector<PortRange>& ports) {
   if (ports.empty()) return {" -p tcp"};
   std::vector<std::string> conditions;
@@ -121,8 +137,12 @@ void add_new_flows(Section& section, const DiversionPlan& plan) {
   }
 }
 
-// There is no match on a socket's mark: the packet borrows it for as long as the chain takes. First in the
-// table, so that a mark which another rule of it sets afterwards stays.
+// There is no match on a socket's mark: the packet borrows it, whole, for as long as the chain takes. First
+// in the table, so that a mark which another rule of it sets afterwards stays. A packet that comes with a
+// mark (tc at ingress, a rule before ours) would lose it: nothing else could hold it meanwhile. It is judged
+// by where it comes from instead: for a transparent socket and not from the clients' side means a server leg.
+// What that misses has both: a mark that somebody gave it, and a server behind the clients' interface or a
+// leg that connects as the proxy.
 Section zones(const DiversionPlan& plan) {
   const InterceptSettings& intercept = plan.settings.intercept;
   Section section;
@@ -134,8 +154,13 @@ Section zones(const DiversionPlan& plan) {
     section.add("ZONE_IN", to_zone);
     section.add("ZONE_OUT", to_zone);
   }
-  section.add("ZONE_IN", " -j MARK --set-xmark " + masked(0, UINT32_MAX));
-  section.hook("-I PREROUTING 1 -m socket --restore-skmark -j HEADRACE_ZONE_IN");
+  section.add("ZONE_IN", " -j MARK --set-xmark " + masked(0, UINT32_MAX));  // as it came
+  section.chain("ZONE_MARKED");
+  for (const std::string& from : from_interfaces(intercept)) section.add("ZONE_MARKED", from + " -j RETURN");
+  section.add("ZONE_MARKED", " -m socket --transparent -j CT --zone " + std::to_string(intercept.table));
+  const std::string unmarked = " --mark " + masked(0, UINT32_MAX);
+  section.hook("-I PREROUTING 1 -m mark" + unmarked + " -m socket --restore-skmark -j HEADRACE_ZONE_IN");
+  section.hook("-I PREROUTING 2 -m mark !" + unmarked + " -j HEADRACE_ZONE_MARKED");
   section.hook("-I OUTPUT 1 -j HEADRACE_ZONE_OUT");
   return section;
 }
@@ -245,6 +270,10 @@ IptablesText render_iptables(const DiversionPlan& plan, const IptablesText& save
 
 IptablesText render_iptables_removal(const IptablesText& saved) {
   return {render({}, saved.ipv4), render({}, saved.ipv6)};
+}
+
+IptablesText render_iptables_return(const IptablesText& before, const IptablesText& now) {
+  return {render_return(before.ipv4, now.ipv4), render_return(before.ipv6, now.ipv6)};
 }
 
 }  // namespace headrace

@@ -45,6 +45,8 @@ struct IptablesText {
 // (empty: none of our rules is there): what is ours in it goes in the same transaction.
 IptablesText render_iptables(const DiversionPlan& plan, const IptablesText& saved = {});
 IptablesText render_iptables_removal(const IptablesText& saved);
+// Back from what is saved `now` to what of ours was there `before`; empty for a family that is as it was.
+IptablesText render_iptables_return(const IptablesText& before, const IptablesText& now);
 
 // What needs root once, independent of the policies: rules, routes, sysctls.
 // The `ip` commands add or replace exactly one rule and one route per family of `route`; without it (modes

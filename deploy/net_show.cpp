@@ -26,8 +26,8 @@ std::string diversion_part(const DiversionPlan& plan) {
   if (intercept.interfaces.empty()) text += "# intercept.interfaces is empty: no new flow is taken\n";
   if (intercept.firewall == Firewall::nft) return text + here_document("nft -f -", render_nft(plan));
   const IptablesText rules = render_iptables(plan);
-  return text + here_document("iptables-restore --noflush", rules.ipv4) +
-         here_document("ip6tables-restore --noflush", rules.ipv6);
+  return text + here_document("iptables-restore --noflush -w 5", rules.ipv4) +
+         here_document("ip6tables-restore --noflush -w 5", rules.ipv6);
 }
 
 }  // namespace

@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
 #include <string>
 
+#include "bench/lab/handle.hpp"
 #include "bench/lab/inline_lab.hpp"
 #include "bench/lab/socket.hpp"
 #include "bench/lab/temp_dir.hpp"
+#include "deploy/command.hpp"
 #include "deploy/net_apply.hpp"
 #include "tests/deploy/given.hpp"
 #include "tests/test.hpp"
@@ -42,6 +50,15 @@ struct Diverted {
   lab::TempDir dir;
   given::Host given;
 };
+
+// Of iptables-save: the rest of it holds the time and counts packets.
+std::string rules_alone(const std::string& saved) {
+  std::istringstream lines{saved};
+  std::string kept;
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with("-A")) kept += line + "\n";
+  return kept;
+}
 
 // Says whether a connection from the client ended at the server itself.
 bool goes_direct(const Diverted& host, const std::string& to) {
@@ -205,6 +222,77 @@ TEST_CASE("diversion: a failed iptables transaction leaves nothing behind") {
   host.given.settings.intercept.interfaces = {"a-name-that-is-far-too-long-for-an-interface"};
   CHECK_THROWS_WITH(host.apply(), Contains("iptables-restore"));
   CHECK_FALSE(host.present());
+}
+
+TEST_CASE("diversion: a failed replacement leaves the rules that were there, in their place") {
+  Diverted host;
+  host.given.settings.intercept.firewall = GENERATE(Firewall::nft, Firewall::iptables);
+  host.lab.middle.command(
+      {"iptables", "-t", "mangle", "-A", "PREROUTING", "-s", "203.0.113.9", "-j", "ACCEPT"});
+  host.apply();
+  host.lab.middle.command(
+      {"iptables", "-t", "mangle", "-A", "PREROUTING", "-s", "203.0.113.8", "-j", "ACCEPT"});
+  const std::string before = host.rules();
+  host.given.settings.intercept.interfaces = {"a-name-that-is-far-too-long-for-an-interface"};
+  CHECK_THROWS(host.apply());
+  CHECK(host.rules() == before);
+}
+
+// The legacy tools in the place of those of nft, for one family or both, with a lock of their own.
+class LegacyTools {
+ public:
+  explicit LegacyTools(const std::vector<std::string>& names) : path_{std::getenv("PATH")} {
+    for (const std::string& name : names)
+      for (const char* verb : {"", "-save", "-restore"})
+        std::filesystem::create_symlink("/usr/sbin/xtables-legacy-multi", dir_.path() / (name + verb));
+    ::setenv("PATH", (dir_.path().string() + ":" + path_).c_str(), 1);
+    ::setenv("XTABLES_LOCKFILE", (dir_ / "lock").c_str(), 1);
+  }
+  LegacyTools(const LegacyTools&) = delete;
+  LegacyTools& operator=(const LegacyTools&) = delete;
+  ~LegacyTools() {
+    ::setenv("PATH", path_.c_str(), 1);
+    ::unsetenv("XTABLES_LOCKFILE");
+  }
+  lab::Handle hold_lock() const {
+    lab::Handle file{
+        lab::checked(::open((dir_ / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600), "open")};
+    lab::checked(::flock(file.get(), LOCK_EX), "flock");
+    return file;
+  }
+
+ private:
+  std::string path_;
+  lab::TempDir dir_;
+};
+
+TEST_CASE(
+    "diversion: while another program holds the lock of iptables, what is there stays in both families") {
+  Diverted host;
+  const LegacyTools tools{
+      GENERATE(std::vector<std::string>{"iptables", "ip6tables"}, std::vector<std::string>{"ip6tables"})};
+  host.given.settings.intercept.firewall = Firewall::iptables;
+  const auto rules = [&] {
+    return host.lab.middle.run([] {
+      std::string text;
+      for (const char* tool : {"iptables-save", "ip6tables-save"})
+        for (const std::string table : {"raw", "mangle"})
+          text += rules_alone(run_command({tool, "-t", table}).out);
+      return text;
+    });
+  };
+  try {
+    host.apply();
+  } catch (const std::exception& error) {
+    WARN("SKIPPED: this kernel has no legacy iptables: " << error.what());
+    return;
+  }
+  const std::string before = rules();
+  REQUIRE_THAT(before, Contains("HEADRACE_CLASS_0"));
+  const auto lock = tools.hold_lock();
+  host.given.settings.intercept.interfaces = {"wan0", "wan1"};
+  CHECK_THROWS_WITH(host.apply(), Contains("lock"));
+  CHECK(rules() == before);
 }
 
 }  // namespace

@@ -64,3 +64,29 @@ TEST_CASE("rules: the iptables form sends new flows direct under bypass, and kee
   CHECK(way_of_new_flows(lab, listeners) == "through");
   CHECK(speaks(session));
 }
+
+TEST_CASE("rules: a mark that packets bring along survives the iptables form, and so do both legs") {
+  lab::InlineLabSettings links;  // translate sequence numbers: without its zone a leg is invalid
+  links.client_link.emplace();
+  links.server_link.emplace();
+  const lab::InlineLab lab{links};
+  const Daemon daemon{lab, with_iptables()};
+  for (const char* tool : {"iptables", "ip6tables"}) {
+    lab.middle.command({tool, "-t", "raw", "-I", "PREROUTING", "1", "-j", "MARK", "--set-xmark", "0x5/0xf"});
+    lab.middle.command({tool, "-A", "INPUT", "-m", "conntrack", "--ctstate", "INVALID", "-j", "DROP"});
+    lab.middle.command({tool, "-A", "INPUT", "-p", "tcp", "-m", "mark", "!", "--mark", "0x5/0xf"});
+  }
+  for (const auto& listener : listen_in_both(lab)) {
+    const auto session = converse(lab, listener);
+    INFO(listener.local());
+    CHECK(is_through(lab, session));
+    CHECK(carries(session.client, session.server, 100'000));
+    CHECK(carries(session.server, session.client, 100'000));
+  }
+  for (const char* tool : {"iptables-save", "ip6tables-save"}) {
+    const std::string saved = lab.middle.command({tool, "-c", "-t", "filter"});
+    INFO(saved);
+    CHECK(saved.find("[0:0] -A INPUT -p tcp -m mark ! --mark 0x5/0xf") != std::string::npos);
+    CHECK(saved.find("[0:0] -A INPUT -m conntrack --ctstate INVALID -j DROP") != std::string::npos);
+  }
+}
