@@ -167,6 +167,14 @@ std::vector<std::string> net_differences(const HostPlan& plan) {
   return found;
 }
 
+std::vector<HostRoute> host_routes(bool ipv6) {
+  auto routes = read_routes(require_command({"ip", "-4", "-o", "route", "show"}).out);
+  if (!ipv6) return routes;
+  for (HostRoute& route : read_routes(require_command({"ip", "-6", "-o", "route", "show"}).out))
+    routes.push_back(std::move(route));
+  return routes;
+}
+
 bool host_has_ipv6() {
   const auto disabled = read_sysctl("net.ipv6.conf.lo.disable_ipv6");
   return disabled && *disabled == "0";

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "deploy/net_plan.hpp"
+#include "deploy/route_metrics.hpp"
 
 // Puts a plan into the kernel, takes it out and says what differs. Idempotent; survives a crash in between.
 // With deploy/diversion.cpp the only code that runs ip, nft and iptables-restore. Control zone: throws
@@ -25,5 +26,6 @@ void remove_diversion(Firewall firewall);
 bool diversion_present(Firewall firewall);
 
 bool host_has_ipv6();
+std::vector<HostRoute> host_routes(bool ipv6);  // of the main table; throws without `ip`
 
 }  // namespace headrace

@@ -8,6 +8,7 @@
 #include "policy/listener_class.hpp"
 #include "proxy/commands/commands.hpp"
 #include "proxy/diversion_claim.hpp"
+#include "proxy/leg_storage.hpp"
 
 namespace headrace {
 namespace {
@@ -60,7 +61,8 @@ int run_net(const std::string& file, const NetRequest& request) {
   const ClassPorts ports = expected_ports(settings, classes);
   const DiversionPlan diversion{settings, *configuration.policies, classes, ports, Diversion::on, ipv6};
   if (verb == "show") {
-    std::printf("%s", net_show(host, diversion).c_str());
+    std::printf("%s%s", net_show(host, diversion).c_str(),
+                route_metrics(*configuration.policies, host_routes(ipv6), LegStorage::why_not()).c_str());
     return 0;
   }
   net_up(host, settings.intercept.state_file);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `net up` and `net down` against what was there before, and against what belongs to others.
+#include <iterator>
+#include <sstream>
+
 #include "tests/netns/daemon.hpp"
 #include "tests/netns/rules/traffic.hpp"
 #include "tests/test.hpp"
@@ -140,4 +143,32 @@ TEST_CASE("net: down after an edited mark takes out what net up put in") {
   daemon.directory().write("headrace.toml", text);
   daemon.command({"net", "down"});
   CHECK(host_of(lab) == before);
+}
+
+TEST_CASE("net: show offers metrics of a policy's own routes, and the kernel takes them") {
+  const lab::InlineLab lab;
+  DaemonSettings settings = with_sysctls();
+  settings.policies =
+      "[[policy]]\nname = \"sql\"\nfrom = [\"198.18.1.0/24\"]\nto = [\"198.18.2.0/24\", "
+      "\"2001:db8:2::/64\"]\n"
+      "client_leg = { profile = \"lan\", initial_window = 60, quickack = \"always\" }\n"
+      "server_leg = { profile = \"lan\", initial_receive_window = 44 }\n";
+  const Daemon daemon{lab, settings};
+  std::istringstream shown{daemon.command({"net", "show"})};
+  int commands = 0;
+  for (std::string line; std::getline(shown, line);) {
+    if (!line.starts_with("#   ip ")) continue;
+    std::istringstream words{line.substr(line.find("ip "))};
+    lab.middle.command({std::istream_iterator<std::string>{words}, {}});
+    ++commands;
+  }
+  CHECK(commands == 3);
+  const std::string routes =
+      lab.middle.command({"ip", "route", "show"}) + lab.middle.command({"ip", "-6", "route", "show"});
+  INFO(routes);
+  CHECK(routes.find("198.18.1.0/24 dev wan0 proto kernel scope link src 198.18.1.1 initcwnd 60 quickack 1") !=
+        std::string::npos);
+  CHECK(routes.find("198.18.2.0/24 dev lan0 proto kernel scope link src 198.18.2.1 initrwnd 44") !=
+        std::string::npos);
+  CHECK(routes.find("2001:db8:2::/64 dev lan0 proto kernel metric 256 initrwnd 44") != std::string::npos);
 }
