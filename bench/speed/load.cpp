@@ -86,6 +86,11 @@ std::vector<std::chrono::nanoseconds> ping_pong(const Namespace& from, const std
   return times;
 }
 
+void exchange(const Socket& session) {
+  std::string message = pattern(64);
+  exchange_once(session, message);
+}
+
 std::vector<Socket> open_idle(const Namespace& from, const Targets& targets, int count) {
   std::vector<Socket> open;
   std::string message = pattern(64);

@@ -44,6 +44,9 @@ struct Churn {
 };
 std::chrono::nanoseconds churn(const Namespace& from, const Targets& targets, const Churn& load);
 
+// 64 bytes out and back on a connection of open_idle().
+void exchange(const Socket& session);
+
 // Open connections that have had one exchange each and then stay silent.
 std::vector<Socket> open_idle(const Namespace& from, const Targets& targets, int count);
 

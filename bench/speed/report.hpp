@@ -54,7 +54,7 @@ struct Curve {
 struct Plot {
   std::string id, title, x_title, y_title;
   bool log_y = false;
-  std::vector<Curve> curves;
+  std::vector<Curve> curves = {};
   bool log_x = false;
   std::vector<std::string> x_labels = {};  // bars: x of a point is the index of its label
 };

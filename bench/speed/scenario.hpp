@@ -26,6 +26,7 @@ struct Scenario {
 
 // A new scenario is one file, one declaration here and one row in scenarios.cpp.
 ScenarioReport run_lan(const ScenarioRequest& request);
+ScenarioReport run_scale(const ScenarioRequest& request);
 
 std::span<const Scenario> scenarios();
 

@@ -86,6 +86,22 @@ TEST_CASE("TOML: numbers in all their spellings are read exactly") {
   CHECK(number("g") == INT64_MAX);
 }
 
+TEST_CASE(
+    "TOML: letters beyond ASCII are refused where no string is, and trimmed lines may begin with them") {
+  for (const char* letter : {"\u00e9", "\u03c7", "\u0499", "\u180f", "\u2070", "\u3001", "\U0001f600"}) {
+    CHECK(fault(std::string{"[profile"} + letter + "]\n") != "accepted");
+    CHECK(fault(std::string{"a = "} + letter + "\n") != "accepted");
+    CHECK(fault(std::string{letter} + " = 1\n") != "accepted");
+    CHECK(fault(std::string{"a = \"\"\"\\\n"} + letter + "\"\"\" # " + letter + "\n") == "accepted");
+  }
+}
+
+TEST_CASE("TOML: a header or key that begins with none of a key's letters is refused") {
+  for (const char* text :
+       {"[==]\n", "[[=]]\n", "=1\n", "a.=1\n", "a = { = 1 }\n", "a = { b.\n", "[a.=]\n", "[\"\n"})
+    CHECK(fault(text) != "accepted");
+}
+
 TEST_CASE("TOML: text that nests without end is refused instead of exhausting the stack") {
   CHECK(fault("a = " + std::string(100000, '[')) != "accepted");
   CHECK(fault("a = " + std::string(100000, '{')) != "accepted");
