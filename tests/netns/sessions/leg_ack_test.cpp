@@ -99,5 +99,6 @@ TEST_CASE("leg settings: quickack auto does not double the ACKs of a bulk transf
   const auto data = capture.packets([](const lab::Packet& p) { return !p.outgoing && p.payload > 0; });
   const auto acks = capture.packets([](const lab::Packet& p) { return p.outgoing && p.payload == 0; });
   CAPTURE(data.size(), acks.size());
-  CHECK(acks.size() <= data.size() * 6 / 10);
+  // One for every second segment is the kernel's own; doubled, it were one for each.
+  CHECK(acks.size() <= data.size() * 8 / 10);
 }
