@@ -10,6 +10,7 @@ namespace headrace {
 namespace {
 
 using Catch::Matchers::Contains;
+using Catch::Matchers::Equals;
 using Lines = std::vector<std::string>;
 
 // The rules of one chain, without the indentation.
@@ -64,16 +65,17 @@ TEST_CASE("nft: no class falls into another when its listener is missing") {
     CHECK_THAT(rule, !Contains("jump"));
   }
   for (const std::string name : {"class_0", "class_1"}) {
-    for (const std::string& rule : chain(text, name)) CHECK_THAT(rule, Contains("tproxy"));
+    for (const std::string& rule : chain(text, name))
+      CHECK_THAT(rule, Contains("tproxy") || Equals("counter name syn_no_listener"));
   }
 }
 
 TEST_CASE("nft: a class has a rule per family, and marks after tproxy in the same rule") {
   const auto rules = chain(render_nft(given::Host{{kOracle}}.plan()), "class_0");
-  REQUIRE(rules.size() == 2);
+  REQUIRE(rules.size() == 3);
   CHECK_THAT(rules[0], Contains("tproxy ip to 127.0.0.1:18500"));
   CHECK_THAT(rules[1], Contains("tproxy ip6 to [::1]:18500"));
-  for (const std::string& rule : rules) CHECK(rule.find("tproxy") < rule.find("mark set"));
+  for (const std::string& rule : {rules[0], rules[1]}) CHECK(rule.find("tproxy") < rule.find("mark set"));
 }
 
 TEST_CASE("nft: no mark touches bits outside the mask") {
@@ -93,20 +95,25 @@ TEST_CASE("nft: only a bare SYN from a named interface and for another host star
   given::Host host{{kOracle}};
   host.settings.intercept.interfaces = {"eth0", "ppp*"};
   Lines jumps;
-  for (const std::string& rule : chain(render_nft(host.plan()), "divert")) {
-    if (rule.find("jump policies") != std::string::npos) jumps.push_back(rule);
+  for (const char* name : {"divert", "syn"}) {
+    for (const std::string& rule : chain(render_nft(host.plan()), name)) {
+      if (rule.find("jump") != std::string::npos) jumps.push_back(rule);
+    }
   }
   CHECK(jumps == Lines{"iifname { \"eth0\", \"ppp*\" } tcp flags & (fin|syn|rst|ack) != syn "
                        "ct mark & 0x00ff0000 == 0x00480000 jump policies",
-                       "iifname { \"eth0\", \"ppp*\" } tcp flags & (fin|syn|rst|ack) == syn "
-                       "fib daddr type != local fib saddr type != local jump policies"});
+                       "tcp flags & (fin|syn|rst|ack) == syn jump syn",
+                       "iifname { \"eth0\", \"ppp*\" } fib daddr type != local fib saddr type != local "
+                       "counter name syn_arrived jump policies"});
 }
 
 TEST_CASE("nft: sessions alone keep everything but the rule that takes new flows") {
   given::Host host{{kOracle}};
-  const auto all = chain(render_nft(host.plan()), "divert");
+  const auto all = chain(render_nft(host.plan()), "syn");
+  const auto for_sessions = chain(render_nft(host.plan()), "divert");
   host.diversion = Diversion::sessions;
-  auto some = chain(render_nft(host.plan()), "divert");
+  CHECK(chain(render_nft(host.plan()), "divert") == for_sessions);
+  const auto some = chain(render_nft(host.plan()), "syn");
   REQUIRE(some.size() + 1 == all.size());
   for (const std::string& rule : some) CHECK(std::find(all.begin(), all.end(), rule) != all.end());
   CHECK_THAT(render_nft(host.plan()), !Contains("fib daddr"));
@@ -116,7 +123,7 @@ TEST_CASE("nft: without interfaces nothing is taken, and live sessions are serve
   given::Host host{{kOracle}};
   host.settings.intercept.interfaces.clear();
   const std::string text = render_nft(host.plan());
-  CHECK_THAT(text, !Contains("jump") && !Contains("tproxy"));
+  CHECK_THAT(text, !Contains("jump policies") && !Contains("tproxy"));
   CHECK_THAT(text, Contains("socket transparent 1"));
 }
 
@@ -130,7 +137,7 @@ TEST_CASE("nft: redirect takes SYNs to the class's port and refuses who was not 
   given::Host host{{kOracle}};
   host.settings.intercept.mode = InterceptMode::redirect;
   const std::string text = render_nft(host.plan());
-  CHECK(chain(text, "class_0") == Lines{"meta l4proto tcp redirect to :18500"});
+  CHECK(chain(text, "class_0") == Lines{"meta l4proto tcp counter name syn_diverted redirect to :18500"});
   CHECK_THAT(chain(text, "guard").back(),
              Contains("tcp dport { 18500 } ct status & dnat == 0 reject with tcp reset"));
   CHECK_THAT(text, !Contains("tproxy") && !Contains("zone"));
