@@ -43,8 +43,10 @@ void DiversionControl::put(const Content& content) {
   if (settings.intercept.mode == InterceptMode::off) return;
   const auto missing = missing_on_host(settings);
   reasons_ = missing.empty() ? reasons_ & ~bit(Reason::host) : reasons_ | bit(Reason::host);
+  const std::uint64_t accepted = accepted_();
   apply_diversion(
       {settings, *content.configuration->policies, content.classes, content.ports, wanted(), ipv6_});
+  accepted_before_rules_ = accepted;
   applied_ = wanted();
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,7 +29,9 @@ class DiversionControl {
     host,  // its routing rule or route is gone; found out here
   };
 
-  explicit DiversionControl(bool ipv6) : ipv6_{ipv6} {}
+  // `accepted` counts what has come to the listeners.
+  DiversionControl(bool ipv6, std::function<std::uint64_t()> accepted)
+      : ipv6_{ipv6}, accepted_{std::move(accepted)} {}
   ~DiversionControl();  // takes it out
 
   // Claims the right to it at first. Puts it in, or replaces what is there by another configuration, in one
@@ -40,6 +44,8 @@ class DiversionControl {
   // it found, for the log; empty when all is well. Runs programs; throws like set().
   std::string verify();
 
+  // Since the rules went in, as their own counters.
+  std::uint64_t accepted_since_rules() const { return accepted_() - accepted_before_rules_; }
   bool takes_new_flows() const { return applied_ == Diversion::on; }
   bool holds(Reason reason) const { return (reasons_ & bit(reason)) != 0; }
 
@@ -56,6 +62,8 @@ class DiversionControl {
   std::vector<std::string> missing_on_host(const Settings& settings) const;
 
   bool ipv6_;
+  std::function<std::uint64_t()> accepted_;
+  std::uint64_t accepted_before_rules_ = 0;
   std::optional<DiversionClaim> claim_;
   std::optional<Diversion> applied_;  // what the packet filter has
   unsigned reasons_ = 0;

@@ -2,6 +2,7 @@
 #include "proxy/server.hpp"
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
@@ -79,7 +80,7 @@ Server::Server(std::shared_ptr<const Configuration> configuration, Environment e
       failed_listener_call_{[this](const SocketCall& call, SystemError error) {
         log_.warning("listener: " + print(call) + " for " + std::string{call.key} + ": " + print(error));
       }},
-      diversion_{ipv6_},
+      diversion_{ipv6_, [this] { return accepted(); }},
       bypass_file_{configuration_->settings.admin.state_directory + "/bypass"} {
   std::signal(SIGPIPE, SIG_IGN);
   loop_.set_hooks(this);
@@ -291,7 +292,9 @@ std::string Server::on_request(const std::string& verb, const std::string& argum
 }
 
 std::string Server::status() const {
-  return render_status({.counters = counters(),
+  return render_status({.pid = ::getpid(),
+                        .counters = counters(),
+                        .accepted_since_rules = diversion_.accepted_since_rules(),
                         .live = admission_.live(),
                         .held_bytes = budget_.used(),
                         .policies = configuration_->policies->policies().size(),
@@ -307,6 +310,11 @@ Counters::Snapshot Server::counters() const {
   Counters::Snapshot sum;
   for (const auto& worker : workers_) sum += worker->snapshot();
   return sum;
+}
+
+std::uint64_t Server::accepted() const {
+  const Counters::Snapshot sum = counters();
+  return sum.accepted + sum.refused_direct + sum.refused_limit + sum.shed;
 }
 
 Instant Server::next_deadline() noexcept {

@@ -41,6 +41,7 @@ class Server final : public TurnHooks {
 
   void run();
   Counters::Snapshot counters() const;
+  std::uint64_t accepted() const;  // whatever came to a listener, refused or not
 
  private:
   enum class Phase : std::uint8_t { starting, serving, draining, stopped };

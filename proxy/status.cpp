@@ -2,6 +2,7 @@
 #include "proxy/status.hpp"
 
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
 namespace headrace {
 namespace {
@@ -27,6 +28,7 @@ std::string render_status(const Status& status) {
   ordered_json classes = ordered_json::array();
   for (const auto& [key, port] : status.ports_by_key) classes.push_back({{"key", key}, {"port", port}});
   const ordered_json json = {{"ok", true},
+                             {"pid", status.pid},
                              {"sessions", status.live},
                              {"held_bytes", status.held_bytes},
                              {"policies", status.policies},
@@ -36,8 +38,20 @@ std::string render_status(const Status& status) {
                              {"bypass", status.bypass},
                              {"overload", status.overload},
                              {"draining", status.draining},
+                             {"accepted_since_rules", status.accepted_since_rules},
                              {"counters", counters_json(status.counters)}};
   return json.dump();
+}
+
+DaemonFacts read_status(const std::string& answer) {
+  const auto json = nlohmann::json::parse(answer, nullptr, false);
+  if (!json.is_object()) throw std::runtime_error{"the daemon's status: not a JSON object"};
+  DaemonFacts facts;
+  facts.pid = json.value("pid", 0);
+  facts.takes_new_flows = json.value("takes_new_flows", false);
+  if (const auto count = json.find("accepted_since_rules"); count != json.end())
+    facts.accepted_since_rules = count->get<std::uint64_t>();
+  return facts;
 }
 
 std::string render_reloaded(const std::vector<Problem>& warnings) {

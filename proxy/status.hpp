@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,7 +15,9 @@
 namespace headrace {
 
 struct Status {
+  int pid = 0;
   Counters::Snapshot counters;
+  std::uint64_t accepted_since_rules = 0;  // what came to a listener since the rules went in, refused or not
   std::size_t live = 0;
   std::size_t held_bytes = 0;
   std::size_t policies = 0;
@@ -26,6 +30,13 @@ struct Status {
 };
 
 std::string render_status(const Status& status);
+// What `headrace doctor` reads of it; a daemon of an older version leaves out what it does not know.
+struct DaemonFacts {
+  int pid = 0;  // 0: not said
+  bool takes_new_flows = false;
+  std::optional<std::uint64_t> accepted_since_rules;
+};
+DaemonFacts read_status(const std::string& answer);  // throws std::runtime_error
 std::string render_reloaded(const std::vector<Problem>& warnings);
 std::string render_done();
 
