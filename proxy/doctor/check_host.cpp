@@ -41,14 +41,17 @@ Finding capabilities(const Subject& subject) {
   if (!have.net_raw) missing.emplace_back("CAP_NET_RAW (spoofed addresses)");
   const std::string mend = "run it as root, or give the unit AmbientCapabilities=";
   if (!missing.empty())
-    return failure("this process lacks " + join(missing), mend + "CAP_NET_ADMIN CAP_NET_RAW");
+    return failure(judged_process(subject.facts) + " lacks " + join(missing),
+                   mend + "CAP_NET_ADMIN CAP_NET_RAW");
   const auto first_port = subject.facts.number("net.ipv4.ip_unprivileged_port_start");
   if (!have.net_bind_service && first_port.value_or(1024) > 1) {
-    return warning(
-        "this process lacks CAP_NET_BIND_SERVICE: clients that come from ports under 1024 (rsh, "
-        "FTP data) reach the server from another port",
-        mend + "CAP_NET_BIND_SERVICE");
+    return warning(judged_process(subject.facts) +
+                       " lacks CAP_NET_BIND_SERVICE: clients that come from ports under 1024 (rsh, "
+                       "FTP data) reach the server from another port",
+                   mend + "CAP_NET_BIND_SERVICE");
   }
+  // The daemon gives it up once its program is loaded; whether that worked is for kernel_options.
+  if (subject.facts.of_daemon) return good(judged_process(subject.facts) + " has all it needs");
   if (!have.bpf) {
     return warning("this process lacks CAP_BPF: settings that need BPF programs are left out",
                    mend + "CAP_BPF");

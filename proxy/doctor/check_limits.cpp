@@ -56,8 +56,9 @@ Finding descriptors(const Subject& subject) {
   const std::size_t have = subject.facts.descriptors;
   const LimitSettings limits = subject.configuration == nullptr ? LimitSettings{} : subject.settings().limits;
   const std::size_t possible = admission_limits(limits, have).hard_sessions;
-  const std::string text = std::to_string(have) +
-                           " descriptors (this shell's hard limit; a service has its own) are enough for " +
+  const std::string whose = subject.facts.of_daemon ? "the hard limit of " + judged_process(subject.facts)
+                                                    : "this shell's hard limit; a service has its own";
+  const std::string text = std::to_string(have) + " descriptors (" + whose + ") are enough for " +
                            std::to_string(possible) + " sessions";
   if (limits.sessions && *limits.sessions > possible)
     return failure(
@@ -192,7 +193,8 @@ Finding buffers(const Subject& subject) {
 Finding pipes(const Subject& subject) {
   const auto pages = subject.facts.number("fs.pipe-user-pages-soft");
   if (!pages || *pages == 0) return good("pipes are not limited");
-  if (subject.facts.capabilities.sys_resource) return good("this process may exceed fs.pipe-user-pages-soft");
+  if (subject.facts.capabilities.sys_resource)
+    return good(judged_process(subject.facts) + " may exceed fs.pipe-user-pages-soft");
   const std::uint64_t full = *pages / (kPipeSize / kPageSize);
   const std::string text = "fs.pipe-user-pages-soft = " + std::to_string(*pages) + " gives " +
                            std::to_string(full) +

@@ -16,6 +16,7 @@
 #include "proxy/admin.hpp"
 #include "proxy/doctor/read_text.hpp"
 #include "proxy/privileges.hpp"
+#include "proxy/status.hpp"
 
 namespace headrace::doctor {
 namespace {
@@ -90,7 +91,9 @@ void append(std::vector<FilterChain>& to, std::vector<FilterChain> more) {
 
 void read_interfaces(Facts& facts, Reader& reader) {
   facts.interfaces = read_links(reader.output({"ip", "-o", "-d", "link", "show"}));
+  const auto queues = read_queues(reader.output({"tc", "qdisc", "show"}));
   for (Interface& one : facts.interfaces) {
+    if (const auto found = queues.find(one.name); found != queues.end()) one.queues = found->second;
     // As sysctl(8): a dot within a name is written as a slash.
     std::string name = one.name;
     for (char& c : name) c = c == '.' ? '/' : c;
@@ -156,14 +159,48 @@ std::string refused_rules(const Configuration& configuration, bool ipv6) {
   return {};
 }
 
+SynCounts read_syns(const InterceptSettings& intercept) {
+  if (intercept.firewall == Firewall::nft)
+    return read_nft_counters(output_if_there({"nft", "list", "counters", "table", "inet", "headrace"}));
+  const std::string table = intercept.mode == InterceptMode::redirect ? "nat" : "mangle";
+  return read_iptables_counters(output_if_there({"iptables-save", "-c", "-t", table}) +
+                                output_if_there({"ip6tables-save", "-c", "-t", table}));
+}
+
+// A daemon's own privileges and limits are what counts; where /proc does not show them (another user's, or
+// another pid namespace) this process stands for it.
+void read_process(int pid, Facts& facts) {
+  const std::string folder = "/proc/" + std::to_string(pid);
+  const std::string status = file_text(folder + "/status");
+  const auto descriptors = read_descriptor_limit(file_text(folder + "/limits"));
+  if (status.empty() || !descriptors) return;
+  facts.of_daemon = true;
+  facts.capabilities = read_capabilities(status);
+  facts.descriptors = *descriptors;
+}
+
+void read_daemon(const std::string& socket, Facts& facts) {
+  facts.daemon.answers = admin_answers(socket);
+  if (!facts.daemon.answers) return;
+  const DaemonFacts said = read_status(admin_request(socket, "status", ""));
+  facts.daemon.pid = said.pid;
+  facts.daemon.takes_new_flows = said.takes_new_flows;
+  facts.daemon.accepted_since_rules = said.accepted_since_rules;
+  if (said.pid == 0) return;
+  read_process(said.pid, facts);
+  facts.sockets =
+      read_sockets(output_if_there({"ss", "-OHtnip", "state", "established", "state", "syn-recv"}), said.pid);
+}
+
 void read_for(const Configuration& configuration, Facts& facts, Reader& reader) {
   const Settings& settings = configuration.settings;
   if (settings.intercept.mode != InterceptMode::off)
     facts.rules_refused = refused_rules(configuration, facts.has_ipv6);
   reader.attempt([&] { facts.route_differences = net_differences(plan_host(settings, facts.has_ipv6)); });
   reader.attempt([&] { facts.refused_settings = refused_settings(*configuration.policies, facts.has_ipv6); });
-  reader.attempt([&] { facts.daemon.answers = admin_answers(settings.admin.socket); });
   reader.attempt([&] { facts.daemon.rules_present = diversion_present(settings.intercept.firewall); });
+  if (facts.daemon.rules_present) facts.syns = read_syns(settings.intercept);
+  reader.attempt([&] { read_daemon(settings.admin.socket, facts); });
 }
 
 std::string route_device(const std::vector<std::string>& argv, std::string& complaint) {

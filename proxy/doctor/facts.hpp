@@ -21,10 +21,11 @@ struct Interface {
   std::string name;
   unsigned mtu = 0;
   bool up = false;
-  std::string kind;            // "bridge", "vrf", "veth"; empty: hardware
-  std::string master;          // what it is enslaved to
-  std::string member_of;       // the kind of that master where it matters: "bridge", "vrf"
-  bool large_receive = false;  // LRO is on
+  std::string kind;                   // "bridge", "vrf", "veth"; empty: hardware
+  std::string master;                 // what it is enslaved to
+  std::string member_of;              // the kind of that master where it matters: "bridge", "vrf"
+  bool large_receive = false;         // LRO is on
+  std::vector<std::string> queues{};  // kinds of its queueing disciplines: "fq", "noqueue"
   bool operator==(const Interface&) const = default;
 };
 
@@ -53,6 +54,33 @@ struct FilterChain {
 struct Daemon {
   bool answers = false;
   bool rules_present = false;
+  int pid = 0;  // 0: not known
+  bool takes_new_flows = false;
+  std::optional<std::uint64_t> accepted_since_rules{};
+};
+
+// How many SYNs came how far since our rules went in, by their own counters; empty: not counted.
+struct SynCounts {
+  std::optional<std::uint64_t> seen;     // by any interface, for anybody
+  std::optional<std::uint64_t> arrived;  // by an interface of ours, neither from nor for this host
+  std::optional<std::uint64_t> diverted;
+  std::optional<std::uint64_t> no_listener;  // its class had none: forwarded
+  bool operator==(const SynCounts&) const = default;
+};
+
+// A leg that sends the same data again and again.
+struct StuckLeg {
+  std::string peer;
+  std::uint64_t queued = 0;   // bytes that the peer has not acknowledged, sent or not
+  unsigned backoff = 0;       // timeouts in a row
+  unsigned segment_size = 0;  // what it sends at most
+  bool operator==(const StuckLeg&) const = default;
+};
+
+struct TcpSockets {
+  std::vector<StuckLeg> stuck;  // of the daemon
+  std::size_t half_open = 0;    // of this namespace: whose SYN-ACK waits for its ACK
+  bool operator==(const TcpSockets&) const = default;
 };
 
 // Both directions of one flow, by the routes of this host alone.
@@ -64,7 +92,7 @@ struct Probe {
   std::string complaint;      // of `ip route get`
 };
 
-// The privileges that matter, of this process.
+// The privileges that matter.
 struct Capabilities {
   bool net_admin = false;
   bool net_raw = false;
@@ -82,8 +110,9 @@ struct Facts {
   std::vector<FilterChain> chains;                // of all packet filters but our own table and chains
   std::vector<std::string> unread;                // what could not be read, with the reason
   std::size_t next_hops = 0;                      // of the IPv4 default routes
-  std::size_t descriptors = 0;                    // hard limit
   bool has_ipv6 = true;
+  bool of_daemon = false;       // whose these two are: the running daemon's, or this process's
+  std::size_t descriptors = 0;  // hard limit
   Capabilities capabilities;
 
   // With a configuration only.
@@ -91,6 +120,8 @@ struct Facts {
   std::vector<std::string> route_differences;  // of what `net up` sets
   std::vector<std::string> refused_settings;   // setsockopt calls that policies ask for in vain
   Daemon daemon;
+  SynCounts syns;
+  TcpSockets sockets;
   std::optional<Probe> probe;
 
   // Empty when this kernel or namespace has no such setting.

@@ -11,6 +11,10 @@ std::string join(const std::vector<std::string>& parts, std::string_view between
   return text;
 }
 
+std::string judged_process(const Facts& facts) {
+  return facts.of_daemon ? "the daemon (pid " + std::to_string(facts.daemon.pid) + ")" : "this process";
+}
+
 bool is_named(const InterceptSettings& intercept, std::string_view interface) {
   return std::any_of(intercept.interfaces.begin(), intercept.interfaces.end(), [&](std::string_view name) {
     return name.ends_with('*') ? interface.starts_with(name.substr(0, name.size() - 1)) : name == interface;

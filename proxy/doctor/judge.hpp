@@ -34,6 +34,9 @@ bool takes_local_ports(const Configuration& configuration);
 // Some policy names an IPv6 address, or any.
 bool has_ipv6_policies(const Configuration& configuration);
 
+// "this process" or "the daemon (pid 17)": whose privileges and descriptors were read.
+std::string judged_process(const Facts& facts);
+
 // check_host.cpp: this process and this kernel
 Finding capabilities(const Subject& subject);
 Finding kernel_rules(const Subject& subject);
@@ -64,6 +67,11 @@ Finding input_chains(const Subject& subject);
 Finding mark_bits(const Subject& subject);
 Finding source_nat(const Subject& subject);
 Finding destination_nat(const Subject& subject);
+
+// check_paths.cpp: what becomes of packets on their way
+Finding syn_path(const Subject& subject);
+Finding pacing(const Subject& subject);
+Finding path_mtu(const Subject& subject);
 
 // check_limits.cpp: how much of it there is
 Finding descriptors(const Subject& subject);

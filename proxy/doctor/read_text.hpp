@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <cstddef>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +32,12 @@ std::vector<FilterChain> without_doubles(std::vector<FilterChain> nft,
                                          const std::vector<FilterChain>& iptables);
 std::map<std::string, std::uint64_t> read_netstat(std::string_view text);  // the TcpExt pair of lines
 bool has_large_receive(std::string_view text);                             // ethtool -k
-Capabilities read_capabilities(std::string_view status);                   // /proc/self/status
+Capabilities read_capabilities(std::string_view status);                   // /proc/PID/status
+std::optional<std::size_t> read_descriptor_limit(
+    std::string_view limits);  // the hard one of /proc/PID/limits
+std::map<std::string, std::vector<std::string>> read_queues(std::string_view text);  // tc qdisc show
+TcpSockets read_sockets(std::string_view text, int pid);  // ss -OHtnip, the state in front
+SynCounts read_nft_counters(std::string_view text);       // nft list counters table inet headrace
+SynCounts read_iptables_counters(std::string_view text);  // iptables-save -c
 
 }  // namespace headrace::doctor

@@ -21,6 +21,16 @@ TEST_CASE("doctor: a missing capability is named") {
   CHECK(host.status("capabilities") == Status::warn);
 }
 
+TEST_CASE("doctor: a running daemon has given up CAP_BPF, and needs the others") {
+  Host host;
+  host.facts.of_daemon = true;
+  host.facts.daemon.pid = 17;
+  host.facts.capabilities.bpf = false;
+  CHECK(host.status("capabilities") == Status::ok);
+  host.facts.capabilities.net_admin = false;
+  CHECK_THAT(host.judged("capabilities").text, Contains("the daemon (pid 17) lacks CAP_NET_ADMIN"));
+}
+
 TEST_CASE("doctor: what could not be read is said") {
   Host host;
   host.facts.unread = {"nft: not installed"};

@@ -83,3 +83,11 @@ TEST_CASE("doctor: queues, buffers and pipes that the host cuts short") {
       "client_leg = { profile = \"lan\", send_buffer = \"8MiB\" }\n");
   CHECK_THAT(host.judged("buffers").text, Contains("lan+'s send_buffer 8MiB is cut to 4MiB"));
 }
+
+TEST_CASE("doctor: descriptors are the daemon's where one runs") {
+  Host host;
+  CHECK_THAT(host.judged("descriptors").text, Contains("this shell's hard limit"));
+  host.facts.of_daemon = true;
+  host.facts.daemon.pid = 17;
+  CHECK_THAT(host.judged("descriptors").text, Contains("the hard limit of the daemon (pid 17)"));
+}

@@ -37,6 +37,21 @@ TEST_CASE("doctor: masquerading on this host is named, by either tool") {
   CHECK(Diagnosis{daemon}.is_fine("source_nat"));
 }
 
+TEST_CASE("doctor: what the legacy iptables hold is read beside the others") {
+  const lab::InlineLab lab;
+  const Daemon daemon{lab, plain_settings()};
+  const std::string tool = GENERATE("iptables-legacy", "ip6tables-legacy");
+  try {
+    lab.middle.command({tool, "-t", "nat", "-A", "POSTROUTING", "-o", "lan0", "-j", "MASQUERADE"});
+  } catch (const std::exception& error) {
+    WARN("SKIPPED: this host has no legacy iptables: " << error.what());
+    return;
+  }
+  const Diagnosis diagnosis{daemon};
+  CHECK(diagnosis.fails("source_nat"));
+  CHECK_THAT(diagnosis.line("source_nat"), Contains("nat POSTROUTING: -A POSTROUTING -o lan0 -j MASQUERADE"));
+}
+
 TEST_CASE("doctor: a rule that sets our mark is named, by either tool") {
   const lab::InlineLab lab;
   DaemonSettings settings = plain_settings();

@@ -67,3 +67,18 @@ TEST_CASE("doctor: MTUs that differ are named") {
   lab.middle.ip("link set wan0 mtu 1400");
   CHECK_THAT(Diagnosis{daemon}.line("mtu"), Contains("warn") && Contains("wan0 1400"));
 }
+
+// No virtual device of Linux 6.18 merges received segments as hardware does: veth, tun, ifb and dummy have
+// the feature fixed to off, and bonds, which pass on what their ports have, aren't in every kernel.
+TEST_CASE("doctor: an interface that merges received segments is named") {
+  const lab::InlineLab lab;
+  const Daemon daemon{lab, on("\"wan0\"")};
+  CHECK(Diagnosis{daemon}.is_fine("lro"));
+  try {
+    lab.middle.command({"ethtool", "-K", "wan0", "lro", "on"});
+  } catch (const std::exception& error) {
+    WARN("SKIPPED: no device here merges received segments: " << error.what());
+    return;
+  }
+  CHECK(Diagnosis{daemon}.warns("lro"));
+}
