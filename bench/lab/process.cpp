@@ -23,22 +23,24 @@ namespace {
 using namespace std::chrono_literals;
 constexpr auto kGrace = 2s;
 
-struct WatchedFile {
-  Handle file;
-  Handle changes;
-};
-
-WatchedFile open_output(const std::filesystem::path& named) {
+Handle open_output(const std::filesystem::path& named) {
   std::string path = named.string();
   const bool temporary = path.empty();
   if (temporary) path = "/tmp/headrace-output-XXXXXX";
   Handle file(temporary ? mkostemp(path.data(), O_APPEND | O_CLOEXEC)
                         : open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644));
   if (!file) throw_errno(path);
-  Handle changes(checked(inotify_init1(IN_CLOEXEC | IN_NONBLOCK), "inotify_init1"));
-  checked(inotify_add_watch(changes.get(), path.c_str(), IN_MODIFY), "inotify_add_watch");
   if (temporary) unlink(path.c_str());
-  return {std::move(file), std::move(changes)};
+  return file;
+}
+
+// Only as long as somebody waits: a user may have 128 of these at once (fs.inotify.max_user_instances), fewer
+// than a run has programs.
+Handle watch_for_changes(int file) {
+  Handle changes(checked(inotify_init1(IN_CLOEXEC | IN_NONBLOCK), "inotify_init1"));
+  const std::string path = "/proc/self/fd/" + std::to_string(file);
+  checked(inotify_add_watch(changes.get(), path.c_str(), IN_MODIFY), "inotify_add_watch");
+  return changes;
 }
 
 void drain(int fd) {
@@ -63,9 +65,7 @@ Process::Process(const Namespace& where, const std::vector<std::string>& argv, c
     : Process(where.descriptor(), argv, options) {}
 
 Process::Process(int network_namespace, const std::vector<std::string>& argv, const ProcessOptions& options) {
-  WatchedFile watched = open_output(options.output_file);
-  output_ = std::move(watched.file);
-  changes_ = std::move(watched.changes);
+  output_ = open_output(options.output_file);
   SpawnRequest request;
   request.argv = argv;
   request.environment = options.environment;
@@ -80,7 +80,6 @@ Process::Process(int network_namespace, const std::vector<std::string>& argv, co
 
 Process::Process(Process&& other) noexcept
     : output_(std::move(other.output_)),
-      changes_(std::move(other.changes_)),
       ended_(std::move(other.ended_)),
       pid_(std::exchange(other.pid_, -1)),
       status_(std::exchange(other.status_, std::nullopt)),
@@ -103,13 +102,14 @@ bool Process::running() const {
 
 bool Process::wait_for_output(std::string_view text, std::chrono::nanoseconds timeout, int times) const {
   const Deadline deadline(timeout);
+  const Handle changes = watch_for_changes(output_.get());
   while (true) {
-    drain(changes_.get());
+    drain(changes.get());
     const bool alive = running();  // asked before reading, so that the last words count
     if (occurrences(output(), text) >= times) return true;
     throw_if_interrupted();
     if (!alive || deadline.passed()) return false;
-    std::array<pollfd, 2> watched{{{changes_.get(), POLLIN, 0}, {ended_.get(), POLLIN, 0}}};
+    std::array<pollfd, 2> watched{{{changes.get(), POLLIN, 0}, {ended_.get(), POLLIN, 0}}};
     if (poll(watched.data(), watched.size(), deadline.poll_timeout()) < 0 && errno != EINTR)
       throw_errno("poll");
   }

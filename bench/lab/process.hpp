@@ -60,8 +60,7 @@ class Process {
   void reap();
 
   Handle output_;
-  Handle changes_;  // inotify on the output
-  Handle ended_;    // pidfd
+  Handle ended_;  // pidfd
   pid_t pid_ = -1;
   std::optional<ExitStatus> status_;
   bool released_ = false;
