@@ -20,23 +20,32 @@ constexpr std::size_t kSegment = 1448, kHeaders = 52;  // Ethernet's MTU, timest
 
 }  // namespace
 
-ExchangeReport run_exchanges(const std::string& server, const ExchangeSettings& settings) {
+ExchangeConnection::ExchangeConnection(const std::string& server, const ExchangeSettings& settings)
+    : settings_(settings), request_(pattern(settings.request)), socket_(Handle{}) {
   SocketOptions options;
   options.nodelay = true;
   options.congestion = settings.congestion;
+  const auto start = Clock::now();
+  socket_ = Socket::connect(server, options);
+  connect_time_ = Clock::now() - start;
+  send_or_throw(socket_, as_bytes(settings.request) + as_bytes(settings.response), settings.timeout);
+  receive_or_throw(socket_, 1, settings.timeout);  // so that the first exchange is an exchange alone
+}
+
+std::chrono::nanoseconds ExchangeConnection::exchange() const {
+  const auto start = Clock::now();
+  send_or_throw(socket_, request_, settings_.timeout);
+  receive_or_throw(socket_, settings_.response, settings_.timeout);
+  return Clock::now() - start;
+}
+
+ExchangeReport run_exchanges(const std::string& server, const ExchangeSettings& settings) {
+  const ExchangeConnection connection(server, settings);
   ExchangeReport report;
-  auto start = Clock::now();
-  const Socket socket = Socket::connect(server, options);
-  report.connect = Clock::now() - start;
-  send_or_throw(socket, as_bytes(settings.request) + as_bytes(settings.response), settings.timeout);
-  receive_or_throw(socket, 1, settings.timeout);  // so that the first exchange is an exchange alone
-  const std::string request = pattern(settings.request);
+  report.connect = connection.connect_time();
   for (int n = 0; n < settings.count; ++n) {
     if (n > 0) std::this_thread::sleep_for(settings.pause);
-    start = Clock::now();
-    send_or_throw(socket, request, settings.timeout);
-    receive_or_throw(socket, settings.response, settings.timeout);
-    report.times.push_back(Clock::now() - start);
+    report.times.push_back(connection.exchange());
   }
   return report;
 }

@@ -26,7 +26,23 @@ struct ExchangeReport {
   std::vector<std::chrono::nanoseconds> times;  // of each exchange, first byte sent to last byte received
 };
 
-// From the calling thread's namespace. Throws std::runtime_error when the connection doesn't carry it.
+// One connection of it, from the calling thread's namespace, for whoever decides when and how often. Throws
+// std::runtime_error when the connection doesn't carry it.
+class ExchangeConnection {
+ public:
+  ExchangeConnection(const std::string& server, const ExchangeSettings& settings);
+
+  std::chrono::nanoseconds connect_time() const { return connect_time_; }
+  std::chrono::nanoseconds exchange() const;  // one; how long it took
+
+ private:
+  ExchangeSettings settings_;
+  std::string request_;
+  std::chrono::nanoseconds connect_time_{0};
+  Socket socket_;
+};
+
+// From the calling thread's namespace. Throws likewise.
 ExchangeReport run_exchanges(const std::string& server, const ExchangeSettings& settings);
 
 enum class Sending { plain, moderated };  // moderated: see bench/workload/moderation.hpp

@@ -14,8 +14,24 @@ using Waits = std::vector<std::chrono::nanoseconds>;
 
 constexpr auto kServerPatience = std::chrono::hours(1);
 
-Waits run_round(const Socket& socket, const SmallMessageSettings& settings, const std::string& message) {
-  for (int n = 0; n < settings.messages; ++n) send_or_throw(socket, message, settings.timeout);
+// A program that writes a header and what follows it with two calls.
+void send_in_two_parts(const Socket& socket, std::string_view message, std::chrono::nanoseconds timeout) {
+  const std::size_t half = message.size() / 2;
+  send_or_throw(socket, message.substr(0, half), timeout);
+  send_or_throw(socket, message.substr(half), timeout);
+}
+
+bool is_written_in_parts(const SmallMessageSettings& settings, int round) {
+  return settings.in_two_parts > 0 && (round + 1) % settings.in_two_parts == 0;
+}
+
+Waits run_round(const Socket& socket, const SmallMessageSettings& settings, const std::string& message,
+                int round) {
+  for (int n = 1; n < settings.messages; ++n) send_or_throw(socket, message, settings.timeout);
+  if (is_written_in_parts(settings, round))
+    send_in_two_parts(socket, message, settings.timeout);
+  else
+    send_or_throw(socket, message, settings.timeout);
   Waits waits;
   for (int n = 0; n < settings.messages; ++n) {
     const auto start = Clock::now();
@@ -35,7 +51,7 @@ SmallMessageReport run_small_messages(const std::string& server, const SmallMess
   const std::string message = pattern(settings.size);
   for (int round = 0; round < settings.rounds; ++round) {
     if (round > 0) std::this_thread::sleep_for(settings.pause);
-    report.waits.push_back(run_round(socket, settings, message));
+    report.waits.push_back(run_round(socket, settings, message, round));
     const auto worst = *std::max_element(report.waits.back().begin(), report.waits.back().end());
     if (worst >= settings.stall) ++report.stalled_rounds;
     report.worst = std::max(report.worst, worst);

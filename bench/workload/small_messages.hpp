@@ -16,6 +16,7 @@ struct SmallMessageSettings {
   std::size_t size = 132;
   int messages = 10;  // a round
   int rounds = 10;
+  int in_two_parts = 0;                    // the last message of each so many rounds is written in two parts
   std::chrono::nanoseconds pause = 100ms;  // between rounds
   std::chrono::nanoseconds stall = 30ms;   // a read that waits as long counts as stalled
   std::chrono::nanoseconds timeout = 60s;

@@ -116,6 +116,8 @@ void add_clients(CLI::App& app, Arguments& arguments) {
   command->add_option("--size", arguments.messages.size, "bytes");
   command->add_option("--messages", arguments.messages.messages, "a round");
   command->add_option("--rounds", arguments.messages.rounds, "rounds");
+  command->add_option("--in-two-parts", arguments.messages.in_two_parts,
+                      "write the last message of each so many rounds with two calls");
   command->add_option("--pause", arguments.pause, "milliseconds between rounds");
   command->callback([&] { small_messages(arguments); });
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <algorithm>
 #include <thread>
 
 #include "bench/lab/inline_lab.hpp"
@@ -84,6 +85,23 @@ TEST_CASE("messages: most rounds stall when Nagle meets delayed acknowledgements
   WARN("stalled rounds " << report.stalled_rounds << ", worst " << report.worst.count() / 1000 << " us");
   CHECK(report.waits.size() == 10);
   CHECK(report.stalled_rounds >= 7);
+}
+
+TEST_CASE("messages: a request written in two parts waits for a delayed acknowledgement") {
+  const InlineLab lab;
+  const OneServed served(lab, serve_small_messages);
+  SmallMessageSettings settings;
+  settings.messages = 1;
+  settings.rounds = 40;
+  settings.in_two_parts = 10;
+  settings.pause = 5ms;
+  const SmallMessageReport report = lab.client.run([&] { return run_small_messages(kAt, settings); });
+  std::vector<std::chrono::nanoseconds> whole, in_parts;
+  for (std::size_t round = 0; round < report.waits.size(); ++round)
+    ((round + 1) % 10 == 0 ? in_parts : whole).push_back(report.waits[round].front());
+  CHECK(in_parts.size() == 4);
+  CHECK(*std::min_element(in_parts.begin(), in_parts.end()) >= settings.stall);
+  CHECK(median(whole) < settings.stall);
 }
 
 TEST_CASE("bulk: both directions arrive intact") {
