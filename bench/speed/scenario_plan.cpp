@@ -29,10 +29,16 @@ ScenarioReport carry_out(const ScenarioPlan& plan, const ScenarioRequest& reques
     if (program) available.push_back({contender, *program});
   }
   report.load_before = load_average();
+  std::vector<Row> at_once;
   for (const Row& row : plan.rows) {
-    if (is_wanted(request.rows, row.id))
+    if (!is_wanted(request.rows, row.id)) continue;
+    if (row.share < 1)
+      at_once.push_back(row);
+    else
       report.rows.push_back(take_turns(row, available, report.turns, request.quick));
   }
+  for (RowReport& row : take_turns_at_once(at_once, available, report.turns, request.quick))
+    report.rows.push_back(std::move(row));
   report.load_after = load_average();
   for (const Bar& bar : plan.bars) {
     if (is_wanted(request.rows, bar.row)) report.bars.push_back(bar);

@@ -21,7 +21,8 @@ struct ScenarioPlan {
   int turns = 5, quick_turns = 2;
 };
 
-// Measures the rows that are asked for. Contenders that cannot be had are reported as missing.
+// Measures the rows that are asked for: each that needs the machine for itself, then the others at once.
+// Contenders that cannot be had are reported as missing.
 ScenarioReport carry_out(const ScenarioPlan& plan, const ScenarioRequest& request);
 
 }  // namespace headrace::lab

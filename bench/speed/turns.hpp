@@ -27,6 +27,9 @@ struct Row {
   LabSpec lab;
   std::function<std::vector<double>(const Turn&)> measure;
   int turns = 0;  // 0: as many as the scenario has; counts need fewer than times
+  // Of the machine, for one contender's turn. Less than 1 where a link decides what is measured: others take
+  // theirs meanwhile.
+  double share = 1;
 };
 
 struct AvailableContender {
@@ -39,6 +42,12 @@ struct AvailableContender {
 // conntrack entry of the turn before is left.
 RowReport take_turns(const Row& row, const std::vector<AvailableContender>& contenders, int turns,
                      bool quick);
+
+// The same for rows that leave room for each other: every contender's turns begin as soon as there is some.
+// Rows of the smallest share wait the most for their links, and begin first.
+std::vector<RowReport> take_turns_at_once(const std::vector<Row>& rows,
+                                          const std::vector<AvailableContender>& contenders, int turns,
+                                          bool quick);
 
 // For the handler of signals: the turn after this one throws Interrupted. interrupt() alone may be heard by a
 // destructor that waits for a program, which cannot throw. Async-signal-safe.
