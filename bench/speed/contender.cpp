@@ -80,6 +80,7 @@ std::optional<fs::path> program_of(const Contender& contender, const fs::path& h
 
 Running::Running(const Contender& contender, const SpeedLab& lab, const fs::path& program)
     : contender_(contender), lab_(lab) {
+  if (contender.prepare) contender.prepare(lab.net);
   if (contender.carrier == Carrier::direct) return;
   const std::vector<std::string> argv = command_line(contender, lab, program);
   if (contender.carrier == Carrier::headrace_inline)

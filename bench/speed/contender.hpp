@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,7 +23,8 @@ struct Contender {
   // headrace: keys of headrace.toml, haproxy: options, one a line; nginx: proxy_buffer_size. Empty: the
   // defaults.
   std::string setting = {};
-  std::string policies = {};  // headrace's policy file; empty: the lab's
+  std::string policies = {};                           // headrace's policy file; empty: the lab's
+  std::function<void(const InlineLab&)> prepare = {};  // what is different in its labs; before it starts
 };
 
 // Where headrace's program is, or nothing when the contender cannot be had on this machine (the peers are
@@ -40,6 +42,7 @@ class Running {
   // Where a client connects to reach the lab's service of that name.
   std::string place(const std::string& service) const;
   std::vector<pid_t> pids() const;  // of all its processes; none when direct
+  const std::string& id() const { return contender_.id; }
 
  private:
   const Contender& contender_;

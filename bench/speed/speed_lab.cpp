@@ -8,17 +8,30 @@ namespace {
 
 constexpr int kFirstMoreHost = 10;  // 198.18.2.10 and up
 
-void lock_congestion(const InlineLab& net, const std::string& name) {
-  const std::string by = " congctl lock " + name;
-  net.client.ip("route replace 198.18.1.0/24 dev eth0 src 198.18.1.2" + by +
-                "\nroute replace default via 198.18.1.1" + by);
-  net.server.ip("route replace 198.18.2.0/24 dev eth0 src 198.18.2.2" + by +
-                "\nroute replace default via 198.18.2.1" + by);
-  net.middle.ip("route replace 198.18.1.0/24 dev wan0 src 198.18.1.1" + by +
-                "\nroute replace 198.18.2.0/24 dev lan0 src 198.18.2.1" + by);
+struct HostRoutes {
+  const Namespace& where;
+  const char* one;
+  const char* other;
+};
+
+HostRoutes routes_of(const InlineLab& net, Host host) {
+  switch (host) {
+    case Host::client:
+      return {net.client, "198.18.1.0/24 dev eth0 src 198.18.1.2", "default via 198.18.1.1"};
+    case Host::server:
+      return {net.server, "198.18.2.0/24 dev eth0 src 198.18.2.2", "default via 198.18.2.1"};
+    default:
+      return {net.middle, "198.18.1.0/24 dev wan0 src 198.18.1.1", "198.18.2.0/24 dev lan0 src 198.18.2.1"};
+  }
 }
 
 }  // namespace
+
+void lock_congestion(const InlineLab& net, Host host, const std::string& name, const std::string& metrics) {
+  const HostRoutes routes = routes_of(net, host);
+  const std::string by = " congctl lock " + name + " " + metrics;
+  routes.where.ip(std::string("route replace ") + routes.one + by + "\nroute replace " + routes.other + by);
+}
 
 std::string server_address(int server) {
   return server == 0 ? kServer4 : "198.18.2." + std::to_string(kFirstMoreHost + server);
@@ -26,7 +39,11 @@ std::string server_address(int server) {
 
 SpeedLab::SpeedLab(const LabSpec& what) : spec(what), net(what.net) {
   for (int server = 1; server < spec.servers; ++server) net.add_server_address(server_address(server));
-  if (!spec.congestion.empty()) lock_congestion(net, spec.congestion);
+  if (!spec.congestion.empty()) {
+    for (const Host host : {Host::client, Host::middle, Host::server})
+      lock_congestion(net, host, spec.congestion);
+  }
+  if (spec.prepare) spec.prepare(net);
 }
 
 const Service& SpeedLab::service(const std::string& name) const {

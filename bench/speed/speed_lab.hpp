@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -25,9 +26,17 @@ struct LabSpec {
   InlineLabSettings net = {};
   int servers = 1;  // addresses of the server
   std::vector<Service> services;
-  std::string policies;  // headrace's policy file
-  std::string tables;    // further tables of headrace.toml, such as [kernel]
+  std::string policies;                                // headrace's policy file
+  std::string tables;                                  // further tables of headrace.toml, such as [kernel]
+  std::function<void(const InlineLab&)> prepare = {};  // what its hosts are besides; before anything runs
 };
+
+enum class Host { client, middle, server };
+
+// By route, for every connection of that host from then on, whatever its programs ask for. `metrics`: more of
+// the routes' metrics, such as "initcwnd 2".
+void lock_congestion(const InlineLab& net, Host host, const std::string& name,
+                     const std::string& metrics = "");
 
 // The standard lab as a row wants it.
 class SpeedLab {
