@@ -5,7 +5,6 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
-#include <signal.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -24,13 +23,6 @@ namespace {
 constexpr std::size_t kEchoBuffer = 16 * 1024, kBulkBlock = 256 * 1024;
 constexpr int kBacklog = 4096;
 constexpr int kGlance = 100;  // milliseconds until the bulk server sees that it shall stop
-
-// The signals that end the program are the main thread's.
-void block_signals() {
-  sigset_t all;
-  sigfillset(&all);
-  pthread_sigmask(SIG_BLOCK, &all, nullptr);
-}
 
 Socket listen_everywhere(const Namespace& where, int port) {
   SocketOptions options;
@@ -63,7 +55,7 @@ EchoServer::EchoServer(const Namespace& where, int port, std::optional<int> cpu)
   watch(epoll_, listener_.descriptor());
   watch(epoll_, stop_.get());
   thread_ = std::thread([this, cpu] {
-    block_signals();
+    leave_signals_to_the_main_thread();
     if (cpu) pin_this_thread(*cpu);
     serve();
   });
@@ -97,7 +89,7 @@ void EchoServer::serve() {
 
 BulkServer::BulkServer(const Namespace& where, int port) : listener_(listen_everywhere(where, port)) {
   thread_ = std::thread([this] {
-    block_signals();
+    leave_signals_to_the_main_thread();
     serve();
   });
 }

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-// What processes use and where they run, from /proc.
+// What processes use and where they run, from /proc; what threads hear.
 namespace headrace::lab {
 
 std::vector<pid_t> with_children(pid_t pid);
@@ -28,6 +28,9 @@ class PinnedHere {
   PinnedHere(PinnedHere&&) = delete;
   ~PinnedHere();
 };
+
+// Of threads besides the main one: the signals that end the program are heard by that one alone.
+void leave_signals_to_the_main_thread();
 
 double load_average();  // over the last minute
 
