@@ -5,10 +5,10 @@
 #include <filesystem>
 #include <string>
 
-#include "bench/demo/ftp.hpp"
 #include "bench/lab/inline_lab.hpp"
 #include "bench/lab/process.hpp"
 #include "bench/lab/temp_dir.hpp"
+#include "bench/workload/ftp.hpp"
 
 namespace headrace::lab {
 

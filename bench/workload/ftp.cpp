@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "bench/demo/ftp.hpp"
+#include "bench/workload/ftp.hpp"
 
 #include <sstream>
 #include <stdexcept>
