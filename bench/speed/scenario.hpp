@@ -25,6 +25,10 @@ struct Scenario {
 };
 
 // A new scenario is one file, one declaration here and one row in scenarios.cpp.
+ScenarioReport run_t1(const ScenarioRequest& request);
+ScenarioReport run_gprs(const ScenarioRequest& request);
+ScenarioReport run_edge(const ScenarioRequest& request);
+ScenarioReport run_lossy(const ScenarioRequest& request);
 ScenarioReport run_lan(const ScenarioRequest& request);
 ScenarioReport run_scale(const ScenarioRequest& request);
 

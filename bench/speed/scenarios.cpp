@@ -6,7 +6,11 @@
 namespace headrace::lab {
 namespace {
 
-constexpr std::array<Scenario, 2> kScenarios{{
+constexpr std::array<Scenario, 6> kScenarios{{
+    {"t1", "a T1 line and a server with an MSS of 512 and a window that closes", run_t1},
+    {"gprs", "FTP at 40 kbit/s and 700 ms, and what each setting brings", run_gprs},
+    {"edge", "FTP at 200 kbit/s and 450 ms, and what each setting brings", run_edge},
+    {"lossy", "60 MB at 50 Mbit/s, 100 ms and 0.5 % loss", run_lossy},
     {"lan", "what headrace costs where nothing is to be cured: bulk, small messages, connections, idle",
      run_lan},
     {"scale", "what stays flat: 10 to 8,000 sessions, 10 to 100,000 policies; single operations", run_scale},
