@@ -69,6 +69,8 @@ TEST_CASE("shipped: the profiles are those that the documentation names") {
   CHECK(profiles.at("lan") == Profile{});
   CHECK(profiles.at("wan-interactive").congestion->name == "cubic");
   CHECK(profiles.at("wan-lossy").congestion->name == "bbr");
+  CHECK(profiles.at("radio").congestion->name == "cubic");
+  CHECK(profiles.at("radio").send_buffer == Bytes{24 * 1024});
   CHECK(profiles.at("radio").keepalive_idle == std::chrono::seconds{300});
 }
 
