@@ -103,7 +103,7 @@ std::vector<RowReport> take_turns_at_once(const std::vector<Row>& rows,
                        placed.values = next_turn(row, *placed.one, placed.turn, turns_of(row, turns), quick);
                      }});
   }
-  run_at_once(tasks);
+  run_at_once(tasks, [] { return no_more_turns.load(); });
   std::vector<RowReport> reports;
   for (const Row& row : rows) reports.push_back(empty_report(row));
   for (const Placed& placed : all) enter(reports[placed.row], placed.one->contender.id, placed.values);

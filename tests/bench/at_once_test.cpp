@@ -84,4 +84,26 @@ TEST_CASE("at once: a failure interrupts those that run, begins no other and is 
   CHECK_NOTHROW(throw_if_interrupted());
 }
 
+TEST_CASE("at once: when all is over, what runs is interrupted, however often that gets lost") {
+  const Handle never(eventfd(0, EFD_CLOEXEC));
+  std::atomic<bool> is_over{false};
+  int heard = 0;
+  const auto run = [&] {
+    run_at_once({{1,
+                  [&] {
+                    is_over = true;
+                    for (int n = 0; n < 1000 && heard < 2; ++n) {
+                      try {
+                        wait_for(never.get(), POLLIN, Deadline(10ms));
+                      } catch (const Interrupted&) {
+                        ++heard;
+                      }
+                    }
+                  }}},
+                [&] { return is_over.load(); });
+  };
+  CHECK_THROWS_AS(run(), Interrupted);
+  CHECK(heard == 2);
+}
+
 }  // namespace headrace::lab
