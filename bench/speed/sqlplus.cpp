@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Scenario `sqlplus`: questions and answers over a WAN, with the server's bursts throttled in three ways. How
+// many round trips an exchange takes, the first, every later one and after pauses.
+#include <algorithm>
+#include <optional>
+
+#include "bench/lab/temp_dir.hpp"
+#include "bench/moderated/moderated_congestion.hpp"
+#include "bench/speed/scenario_plan.hpp"
+#include "bench/speed/sqlplus_rows.hpp"
+
+namespace headrace::lab {
+namespace {
+
+constexpr double kMostTrips = 1.05;  // and what the exchange takes without a WAN
+constexpr const char* kModerated = "moderated";
+
+std::vector<Contender> sqlplus_contenders() {
+  return {
+      {"direct", "routed, no proxy", Carrier::direct},
+      {"headrace", "headrace inline, a bare policy", Carrier::headrace_inline},
+      {"haproxy", "haproxy", Carrier::haproxy, true},
+      {"nginx", "nginx stream", Carrier::nginx, true},
+  };
+}
+
+std::string kernels_default() {
+  std::string name = read_file("/proc/sys/net/ipv4/tcp_congestion_control");
+  name.erase(name.find_last_not_of('\n') + 1);
+  return name;
+}
+
+// Where the server is on cubic, so are the peers: they have no setting for it, but a host has.
+std::vector<SqlplusServer> servers(const std::optional<ModeratedCongestion>& moderated) {
+  std::vector<SqlplusServer> all{{"default", "kernel default (" + kernels_default() + ")", "", ""},
+                                 {"cubic", "cubic", "cubic", "cubic"}};
+  if (moderated) all.push_back({kModerated, kModerated, moderated->name(), ""});
+  return all;
+}
+
+// The rows are held against what the row of the LAN measures, so it is always one of them.
+ScenarioRequest with_lan_row(ScenarioRequest request) {
+  if (!request.rows.empty()) request.rows.emplace_back(kLanExchange);
+  return request;
+}
+
+std::optional<double> lan_milliseconds(const ScenarioReport& report, const SqlplusCase& one) {
+  const MetricReport* metric = find(report, kLanExchange, one.lan_metric());
+  if (metric == nullptr) return std::nullopt;
+  const auto samples = metric->by_contender.find("direct");
+  return samples == metric->by_contender.end() ? std::nullopt : median(samples->second);
+}
+
+// scenarios.md, row `sqlplus`. The bar of `direct` is that the story is there to be cured.
+std::vector<Bar> sqlplus_bars(const ScenarioReport& report, const std::vector<SqlplusCase>& cases) {
+  std::vector<Bar> bars;
+  for (const SqlplusCase& one : cases) {
+    if (find(report, one.id(), "steady") == nullptr) continue;
+    const double lan = lan_milliseconds(report, one).value_or(0) / static_cast<double>(one.rtt.count());
+    for (const char* metric : {"first", "steady", "paused"})
+      bars.push_back({one.id(), metric, "headrace", "", Bar::Side::at_most, kMostTrips + lan});
+    if (one.server.id != kModerated) continue;
+    bars.push_back({one.id(), "steady", "direct", "", Bar::Side::at_least, one.answer < 10'000 ? 1.9 : 2.8});
+  }
+  return bars;
+}
+
+std::vector<std::string> conditions() {
+  return {
+      "headrace beside the server, the WAN on the clients' side: 100 Mbit/s, no loss, a queue that drops "
+      "nothing",
+      "round trips = (time from the request's first byte to the answer's last - what the bytes take at "
+      "100 Mbit/s) / RTT; NODELAY at both ends; the client's socket has the kernel's default congestion "
+      "control",
+      "a turn: the first exchange of nine connections; on the last of them 200 back to back, then 20 after "
+      "0.5 s of silence each; medians of each (--quick: 3, 20 and 4)",
+      "headrace: a bare policy (name, to, ports) and kernel.slow_start_after_idle = false through net up; "
+      "haproxy and nginx: their defaults, on the kernel's default congestion control; where the server is on "
+      "cubic, on cubic by route",
+      "turns: 3 at 10 ms, 2 at 40 ms, 1 at 100 and 300 ms, where one takes minutes: the link decides these "
+      "values, and they repeat 200 times within a turn",
+      "turns of different rows run side by side, each in its own lab, everything at nice -15, as far as the "
+      "link and not the machine "
+      "decides; the exchange without a WAN is measured alone",
+  };
+}
+
+}  // namespace
+
+ScenarioReport run_sqlplus(const ScenarioRequest& request) {
+  const auto reason = ModeratedCongestion::why_not();
+  std::optional<ModeratedCongestion> moderated;
+  if (!reason) moderated.emplace();
+  const std::vector<SqlplusServer> kinds = servers(moderated);
+  SqlplusTrace trace;
+  ScenarioPlan plan{"sqlplus", conditions(), sqlplus_contenders(), sqlplus_rows(kinds, trace), {}, 3, 1};
+  ScenarioReport report = carry_out(plan, with_lan_row(request));
+  report.bars = sqlplus_bars(report, sqlplus_cases(kinds));
+  report.plots = trace.plots();
+  if (reason) report.notes.push_back("no moderated server, and no row with one: " + *reason);
+  return report;
+}
+
+}  // namespace headrace::lab
