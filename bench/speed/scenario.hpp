@@ -26,6 +26,7 @@ struct Scenario {
 
 // A new scenario is one file, one declaration here and one row in scenarios.cpp.
 ScenarioReport run_sqlplus(const ScenarioRequest& request);
+ScenarioReport run_delack(const ScenarioRequest& request);
 ScenarioReport run_t1(const ScenarioRequest& request);
 ScenarioReport run_gprs(const ScenarioRequest& request);
 ScenarioReport run_edge(const ScenarioRequest& request);

@@ -6,10 +6,12 @@
 namespace headrace::lab {
 namespace {
 
-constexpr std::array<Scenario, 7> kScenarios{{
+constexpr std::array<Scenario, 8> kScenarios{{
     {"sqlplus",
      "questions and answers over a WAN: round trips an exchange, first, back to back, after pauses",
      run_sqlplus},
+    {"delack", "small messages with Nagle at both ends: how many wait for a delayed acknowledgement",
+     run_delack},
     {"t1", "a T1 line and a server with an MSS of 512 and a window that closes", run_t1},
     {"gprs", "FTP at 40 kbit/s and 700 ms, and what each setting brings", run_gprs},
     {"edge", "FTP at 200 kbit/s and 450 ms, and what each setting brings", run_edge},
