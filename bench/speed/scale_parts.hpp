@@ -17,12 +17,16 @@ struct SessionCost {
   double spread = 0;
   double one = 0;
 };
+// Why this host cannot have so many, or nothing: the daemon and this process, which has both ends of all,
+// need two descriptors a session.
+std::optional<std::string> why_no_room(int sessions);
 SessionCost cost_with_sessions(const std::filesystem::path& headrace, int sessions, int exchanges);
 
 // What a reload takes with so many policies, of which one is another than before, or none is. nft's own time
 // is taken by a program of that name which comes first in the daemon's PATH.
 struct ReloadCost {
   double start = 0;  // seconds until ready
+  double cpu = 0;    // seconds of the daemon's processor time
   double own = 0;    // seconds without nft
   double nft = 0;    // seconds in nft
   double sent = 0;   // bytes given to nft, of one changed policy

@@ -3,6 +3,7 @@
 
 #include "bench/speed/scale_daemon.hpp"
 #include "bench/speed/scale_parts.hpp"
+#include "bench/speed/usage.hpp"
 
 namespace headrace::lab {
 namespace {
@@ -18,8 +19,9 @@ double seconds_since(Clock::time_point start) {
 std::string many_policies(int count, int last_port) {
   std::string text;
   for (int i = 0; i < count; ++i) {
-    const std::string address = "10." + std::to_string(i >> 16) + "." + std::to_string((i >> 8) & 255) + "." +
-                                std::to_string(i & 255);
+    const int host = 2 * i;
+    const std::string address = "10." + std::to_string(host >> 16) + "." + std::to_string((host >> 8) & 255) +
+                                "." + std::to_string(host & 255);
     text += "[[policy]]\nname = \"p" + std::to_string(i) + "\"\nto = [\"" + address + "\"]\nports = [" +
             std::to_string(i + 1 == count ? last_port : 1521) +
             "]\nclient_leg = \"lan\"\nserver_leg = \"lan\"\n\n";
@@ -52,7 +54,9 @@ ReloadCost cost_of_reload(const std::filesystem::path& headrace, int policies) {
   cost.sent_at_start = daemon.nft_so_far().bytes;
   cost.sent_unchanged = reload(daemon).nft.bytes;
   daemon.write_policies(many_policies(policies, 1522));
+  const double before = cpu_seconds({daemon.pid()});
   const Reload changed = reload(daemon);
+  cost.cpu = cpu_seconds({daemon.pid()}) - before;
   cost.nft = changed.nft.seconds;
   cost.own = changed.seconds - changed.nft.seconds;
   cost.sent = changed.nft.bytes;

@@ -62,11 +62,12 @@ std::vector<double> exchange(const InlineLab& lab, std::size_t response, int cou
   return trips;
 }
 
-double middle(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2),
-                   values.end());
-  return values[values.size() / 2];
+double middle(std::vector<double> trips) {
+  std::sort(trips.begin(), trips.end());
+  return trips[trips.size() / 2];
 }
+
+double fewest(const std::vector<double>& trips) { return *std::min_element(trips.begin(), trips.end()); }
 
 }  // namespace
 
@@ -74,13 +75,19 @@ TEST_CASE("moderated: two round trips for 9,356 bytes and three for 50,000, from
   if (!can_moderate()) return;
   const InlineLab lab(wan());
   for (const auto& [response, trips] : {std::pair{9'356, 2.0}, std::pair{50'000, 3.0}}) {
-    const auto steady = exchange(lab, static_cast<std::size_t>(response), 20, 0ms);
-    const auto paused = exchange(lab, static_cast<std::size_t>(response), 6, 500ms);
-    WARN(response << " bytes: first " << steady.front() << " and " << paused.front() << ", steady "
-                  << middle(steady) << ", paused " << middle(paused) << " round trips");
-    CHECK(steady.front() == Approx(trips).margin(0.2));
-    CHECK(middle(steady) == Approx(trips).margin(0.15));
-    CHECK(middle(paused) == Approx(trips).margin(0.15));
+    const auto size = static_cast<std::size_t>(response);
+    const auto steady = exchange(lab, size, 12, 0ms);
+    const auto paused = exchange(lab, size, 7, 500ms);
+    const std::vector<double> first{steady.front(), paused.front(), exchange(lab, size, 1, 0ms).front(),
+                                    exchange(lab, size, 1, 0ms).front()};
+    WARN(response << " bytes: first " << fewest(first) << ", steady " << fewest(steady) << ", paused "
+                  << middle(paused) << " round trips");
+    // A busy machine adds to some of them, and joins ACKs, which makes bursts fewer; none takes less.
+    CHECK(fewest(first) == Approx(trips).margin(0.15));
+    CHECK(fewest(steady) == Approx(trips).margin(0.15));
+    // The client acknowledges every segment for a while after its first pause: each ACK lets a burst go, and
+    // one exchange takes two.
+    CHECK(middle(paused) == Approx(trips).margin(0.5));
   }
 }
 

@@ -16,7 +16,8 @@ LIBRARIES = {
     r"nlohmann/": ["proxy/commands/*", "proxy/json*", "proxy/admin*", "proxy/log.cpp", "proxy/session_summary.cpp",
                    "proxy/status.cpp", "deploy/host_state.cpp", "deploy/net_apply.cpp", "bench/*", "tests/*"],
     r"openssl/": ["proxy/tls.*"],
-    r"bpf/libbpf|bpf/bpf\.h": ["proxy/leg_storage.cpp"],
+    r"bpf/libbpf|bpf/bpf\.h": ["proxy/leg_storage.cpp", "bench/moderated/*"],
+    r"benchmark/": ["bench/micro/*"],
     r"cap-ng": ["proxy/commands/leg_storage.cpp"],
 }
 SOCKET_CALL = re.compile(
