@@ -88,6 +88,8 @@ ScenarioReport run_lan(const ScenarioRequest& request) {
        lan_contenders(),
        lan_rows(),
        lan_bars(),
+       5,
+       2,
        lan_plots},
       request);
 }

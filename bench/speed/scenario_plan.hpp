@@ -17,8 +17,8 @@ struct ScenarioPlan {
   std::vector<Contender> contenders;
   std::vector<Row> rows;
   std::vector<Bar> bars;
-  std::function<std::vector<Plot>(const ScenarioReport&)> plots;  // of what was measured
   int turns = 5, quick_turns = 2;
+  std::function<std::vector<Plot>(const ScenarioReport&)> plots = {};  // of what was measured
 };
 
 // Measures the rows that are asked for: each that needs the machine for itself, then the others at once.

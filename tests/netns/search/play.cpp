@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/netns/search/play.hpp"
 
+#include <poll.h>
 #include <sys/socket.h>
 
+#include <ctime>
 #include <thread>
 
 namespace headrace {
@@ -12,6 +14,12 @@ using namespace std::chrono_literals;
 
 constexpr auto kPatience = 30s;
 constexpr auto kReadersPause = 500us;
+
+// Part of what an end does: the other one is to find it idle.
+void pause(std::chrono::microseconds time) {
+  const timespec wait{time / 1s, (time % 1s) / 1ns};
+  ::ppoll(nullptr, 0, &wait, nullptr);
+}
 
 // A reset from a socket that other threads still read from: closing it would give its number away.
 void reset(const lab::Socket& socket) {
@@ -23,7 +31,7 @@ void reset(const lab::Socket& socket) {
 lab::End write_step(const Step& step, const lab::Socket& socket, const std::string& bytes, Heard& end) {
   switch (step.kind) {
     case Step::Kind::pause:
-      std::this_thread::sleep_for(std::chrono::microseconds{step.amount});
+      pause(std::chrono::microseconds{step.amount});
       return lab::End::done;
     case Step::Kind::urgent:
       end.written_marks.push_back(end.written.size());
@@ -64,8 +72,7 @@ void hear(const EndScript& script, const lab::Socket& socket, Heard& end) {
     }
     if (mark) end.heard_marks.push_back(end.heard.size());
     end.heard += some.bytes;
-    if (script.reads_between_pauses != 0 && reads % script.reads_between_pauses == 0)
-      std::this_thread::sleep_for(kReadersPause);
+    if (script.reads_between_pauses != 0 && reads % script.reads_between_pauses == 0) pause(kReadersPause);
   }
   end.hearing = lab::End::timed_out;
 }
