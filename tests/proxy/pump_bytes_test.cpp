@@ -142,7 +142,8 @@ TEST_CASE("pump: a sender that is stopped by its reader costs no turns") {
   rig.settle();
   const std::size_t runs = rig.runs();
   CHECK_FALSE(rig.run_until([] { return false; }, 200ms));
-  CHECK(rig.runs() <= runs + 4);  // window probes may be answered
+  // The sender may fill its own buffer late, and window probes may be answered; a spin makes thousands.
+  CHECK(rig.runs() <= runs + 100);
   rig.close_legs();
 }
 
