@@ -171,11 +171,16 @@ TEST_CASE("pump: reads leave delayed acknowledgements behind") {
 }
 
 TEST_CASE("pump: acknowledgements are the kernel's where the policy says so") {
-  RelayRig rig{with_quickack(QuickAck::off)};
-  delay_acknowledgements(rig.client_leg);
-  rig.client.send_all("request");
-  rig.settle();
-  CHECK_FALSE(acknowledges_at_once(rig.client_leg));
+  // The kernel does so by itself when its delayed ACK was due before we looked; the relay would each time.
+  bool left_alone = false;
+  for (int attempt = 0; attempt < 5 && !left_alone; ++attempt) {
+    RelayRig rig{with_quickack(QuickAck::off)};
+    delay_acknowledgements(rig.client_leg);
+    rig.client.send_all("request");
+    rig.settle();
+    left_alone = !acknowledges_at_once(rig.client_leg);
+  }
+  CHECK(left_alone);
 }
 
 TEST_CASE("pump: a pause in a bulk transfer sends the acknowledgement that waits") {
