@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <stdexcept>
+#include <string>
 
 namespace headrace::lab {
 namespace {
@@ -35,6 +37,13 @@ std::optional<Opening> find_opening(const std::vector<Packet>& packets, const Is
 }
 
 }  // namespace
+
+std::vector<Packet> all_packets(const Capture& capture) {
+  std::vector<Packet> packets = capture.packets();
+  if (const std::size_t missed = capture.missed(); missed > 0)
+    throw std::runtime_error("the capture has missed " + std::to_string(missed) + " packets");
+  return packets;
+}
 
 DownloadTrace trace_download(const std::vector<Packet>& packets, const IsRemotePort& wanted) {
   DownloadTrace trace;
@@ -81,7 +90,6 @@ UploadTrace trace_upload(const std::vector<Packet>& packets, const IsRemotePort&
       continue;
     }
     const double acknowledged = packet.acknowledges - from;
-    trace.acknowledged.emplace_back(at, acknowledged);
     trace.allowed.emplace_back(at, acknowledged + (packet.window << opening->their_scale));
   }
   return trace;

@@ -7,11 +7,15 @@
 #include <utility>
 #include <vector>
 
+#include "bench/lab/capture.hpp"
 #include "bench/lab/packet.hpp"
 #include "bench/speed/timeline.hpp"
 
-// What a capture at the client tells of one connection. Pure.
+// What a capture at the client tells of one connection. Pure, but for all_packets().
 namespace headrace::lab {
+
+// What was captured so far. Throws std::runtime_error where the kernel dropped some: sums would be too small.
+std::vector<Packet> all_packets(const Capture& capture);
 
 // Whether a connection of the client to that port is the one.
 using IsRemotePort = std::function<bool(std::uint16_t)>;
@@ -27,9 +31,9 @@ DownloadTrace trace_download(const std::vector<Packet>& packets, const IsRemoteP
 // IP bytes that go towards the client on such connections, headers and retransmissions included.
 std::uint64_t bytes_to_client(const std::vector<Packet>& sent, const IsRemotePort& wanted);
 
-// An upload as the client sees it: what it has sent, what was acknowledged, and up to where it may send.
+// An upload as the client sees it: what it has sent, and up to where it may send.
 struct UploadTrace {
-  std::vector<std::pair<double, double>> sent, acknowledged, allowed;  // seconds, bytes of the stream
+  std::vector<std::pair<double, double>> sent, allowed;  // seconds, bytes of the stream
 };
 UploadTrace trace_upload(const std::vector<Packet>& packets, const IsRemotePort& wanted);
 
