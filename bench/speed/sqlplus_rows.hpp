@@ -17,7 +17,7 @@ namespace headrace::lab {
 struct SqlplusServer {
   std::string id, title;
   std::string congestion;     // of its listener; empty: the kernel's default
-  std::string of_the_middle;  // what the proxies' sockets get unless they choose; empty: the kernel's default
+  std::string of_the_middle;  // of the proxies, by route; empty: what they ask for, or the kernel's default
 };
 
 // One row: one path, one kind of server, one answer.
