@@ -170,12 +170,13 @@ ScenarioReport run_delack(const ScenarioRequest& request) {
         "other, 5 ms apart, every tenth written with two calls (--quick: a fifth of both)",
         "LAN: veth; RTT 5 ms: on the clients' side, no limit of rate",
         "headrace: a bare policy (name, to, ports); haproxy and nginx: their defaults",
-        "3 turns: the kernel's timers decide these values; turns run side by side, each in a lab of its own, "
+        "5 turns (--quick: 1): the kernel's timers decide these values; turns run side by side, each in a "
+        "lab of its own, "
         "everything at nice -15"},
        delack_contenders(),
        delack_rows(waits),
        delack_bars(),
-       3,
+       5,
        1},
       request);
   report.plots = waits.plots();
