@@ -4,6 +4,7 @@
 // lab's (LabSpec).
 #include <functional>
 #include <sstream>
+#include <string_view>
 
 #include "bench/speed/contender.hpp"
 
@@ -20,11 +21,18 @@ std::string for_each(const std::vector<Service>& services,
 }  // namespace
 
 std::string haproxy_configuration(const Contender& contender, const LabSpec& lab) {
-  std::string head = "global\n  nbthread 1\n  maxconn 7000\ndefaults\n  mode tcp\n" +
-                     std::string("  timeout connect 10s\n  timeout client 1h\n  timeout server 1h\n");
-  std::istringstream options(contender.setting);
-  for (std::string option; std::getline(options, option);) head += "  option " + option + "\n";
-  return head + for_each(lab.services, [](const Service& service) {
+  constexpr std::string_view kGlobal = "global ";
+  std::string global = "global\n  nbthread 1\n  maxconn 7000\n";
+  std::string defaults =
+      "defaults\n  mode tcp\n  timeout connect 10s\n  timeout client 1h\n  timeout server 1h\n";
+  std::istringstream lines(contender.setting);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with(kGlobal))
+      global += "  " + line.substr(kGlobal.size()) + "\n";
+    else
+      defaults += "  option " + line + "\n";
+  }
+  return global + defaults + for_each(lab.services, [](const Service& service) {
            return "listen " + service.name + "\n  bind " + service.at + "\n  server s " + service.to + "\n";
          });
 }
@@ -52,7 +60,7 @@ std::string headrace_configuration(const Contender& contender, const LabSpec& la
   text +=
       "[limits]\nsessions_per_client = \"100%\"\n[log]\nsessions = false\n[admin]\nmetrics = \"off\"\nsocket "
       "= \"" +
-      directory + "/admin.sock\"\nstate_directory = \"" + directory + "\"\n" + lab.tables;
+      directory + "/admin.sock\"\nstate_directory = \"" + directory + "\"\n";
   if (is_inline) return text;
   return text + for_each(lab.services, [](const Service& service) {
            return "[[forward]]\nlisten = \"" + service.at + "\"\nto = \"" + service.to +

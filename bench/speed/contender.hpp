@@ -20,8 +20,8 @@ struct Contender {
   std::string title;
   Carrier carrier = Carrier::direct;
   bool is_peer = false;  // of the proxies that headrace is measured against
-  // headrace: keys of headrace.toml, haproxy: options, one a line; nginx: proxy_buffer_size. Empty: the
-  // defaults.
+  // headrace: keys of headrace.toml; haproxy: options, one a line, or behind "global " a line of its global
+  // section; nginx: proxy_buffer_size. Empty: the defaults.
   std::string setting = {};
   std::string policies = {};                           // headrace's policy file; empty: the lab's
   std::function<void(const InlineLab&)> prepare = {};  // what is different in its labs; before it starts

@@ -58,15 +58,18 @@ std::vector<double> measure_bulk(const Turn& turn) {
 
 std::vector<double> measure_ping_pong(const Turn& turn) {
   const EchoServer server(turn.lab.net.server, kEchoPort, kEndsCpu);
-  pin(turn.contender.pids(), kProxyCpu);
+  const auto pids = turn.contender.pids();
+  pin(pids, kProxyCpu);
   const PinnedHere here(kEndsCpu);
   PingPong load;
   if (turn.quick) load.count /= 4;
+  const double before = cpu_seconds(pids);
   const auto times = ping_pong(turn.lab.net.client, turn.contender.place(echo(0)), load);
+  const double cpu = (cpu_seconds(pids) - before) * 1e6 / (load.count + load.warm_up);
   const auto at = [&](double share) {
     return seconds(times[static_cast<std::size_t>(share * static_cast<double>(times.size() - 1))]) * 1e6;
   };
-  return {at(0.5), at(0.99), at(0.999)};
+  return {at(0.5), at(0.99), at(0.999), cpu};
 }
 
 std::vector<double> measure_connections(const Turn& turn) {
@@ -170,8 +173,12 @@ std::vector<Row> lan_rows() {
                {"direct", "headrace", "inline", "haproxy", "haproxy-s", "nginx", "nginx-64k"}),
       {"ping_pong",
        "Ping-pong, 64 bytes",
-       {{"p50", "p50", "us"}, {"p99", "p99", "us"}, {"p999", "p99.9", "us"}},
-       {"direct", "headrace", "busy_poll", "inline", "haproxy", "haproxy-s", "nginx", "nginx-64k"},
+       {{"p50", "p50", "us"},
+        {"p99", "p99", "us"},
+        {"p999", "p99.9", "us"},
+        {"cpu", "proxy CPU a round trip", "us"}},
+       {"direct", "headrace", "busy_poll", "inline", "haproxy", "haproxy-s", "haproxy-bp", "nginx",
+        "nginx-64k"},
        cubic,
        measure_ping_pong},
       {"connections",

@@ -27,7 +27,6 @@ struct LabSpec {
   int servers = 1;  // addresses of the server
   std::vector<Service> services;
   std::string policies;                                // headrace's policy file
-  std::string tables;                                  // further tables of headrace.toml, such as [kernel]
   std::function<void(const InlineLab&)> prepare = {};  // what its hosts are besides; before anything runs
 };
 

@@ -70,6 +70,11 @@ std::int64_t resident_bytes(const std::vector<pid_t>& pids) {
   return sum;
 }
 
+std::optional<std::string> why_not_pinned() {
+  if (has_two_cpus()) return std::nullopt;
+  return "one CPU only: nothing was pinned, and the proxy and both ends shared it in every row";
+}
+
 void pin(const std::vector<pid_t>& pids, int cpu) {
   if (!has_two_cpus()) return;
   const cpu_set_t set = only(cpu);

@@ -4,6 +4,8 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
 
 // What processes use and where they run, from /proc; what threads hear.
@@ -18,6 +20,7 @@ std::int64_t resident_bytes(const std::vector<pid_t>& pids);  // /proc/PID/statm
 
 // The proxy gets one CPU and both ends the other. Does nothing where there is one CPU only.
 inline constexpr int kProxyCpu = 0, kEndsCpu = 1;
+std::optional<std::string> why_not_pinned();        // for a report's notes
 void pin(const std::vector<pid_t>& pids, int cpu);  // with all their threads
 void pin_this_thread(int cpu);
 
