@@ -55,8 +55,7 @@ Machine this_machine(const std::filesystem::path& headrace) {
   };
   note("headrace", output_of({headrace, "version"}));
   // Debian knows more exactly than the programs say themselves, some of which say it nowhere (vsftpd).
-  for (const char* package :
-       {"haproxy", "nginx", "vsftpd", "curl", "lftp", "postgresql", "strace", "gnuplot-nox"})
+  for (const char* package : {"haproxy", "nginx", "vsftpd", "curl", "strace", "nftables", "gnuplot-nox"})
     note(package, output_of({"dpkg-query", "-W", "-f=${Version}", package}));
   return machine;
 }
