@@ -8,9 +8,11 @@ namespace headrace::lab {
 namespace {
 
 constexpr std::string_view kStyle = R"css(
-:root { --ink: #1b1f24; --paper: #fff; --faint: #6a737d; --line: #d8dee4; --good: #1a7f37; --bad: #b42318; }
+:root { --ink: #1b1f24; --paper: #fff; --faint: #6a737d; --line: #d8dee4; --good: #1a7f37; --close: #8a5a00;
+  --bad: #b42318; }
 @media (prefers-color-scheme: dark) {
-  :root { --ink: #e6e6e6; --paper: #16191d; --faint: #9aa4af; --line: #363c44; --good: #56c271; --bad: #ff8d80; }
+  :root { --ink: #e6e6e6; --paper: #16191d; --faint: #9aa4af; --line: #363c44; --good: #56c271; --close: #e0b050;
+    --bad: #ff8d80; }
 }
 body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); max-width: 62rem;
   margin: 2rem auto; padding: 0 1rem; }
@@ -21,12 +23,12 @@ caption { text-align: left; padding-bottom: .2rem; }
 th, td { text-align: left; padding: .2rem .8rem .2rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
 td.n, th.n { text-align: right; }
 tr.row th { padding-top: .8rem; }
-.good { color: var(--good); } .bad { color: var(--bad); font-weight: 600; }
+.good { color: var(--good); } .close { color: var(--close); } .bad { color: var(--bad); font-weight: 600; }
 .wide { overflow-x: auto; }
 figure { margin: 1.2rem 0; break-inside: avoid; } figure svg { width: 100%; max-width: 48rem; height: auto; }
 svg [fill=black] { fill: var(--ink); } svg [stroke=black] { stroke: var(--ink); } svg [color=black] { color: var(--ink); }
 @media print {
-  :root { --ink: #000; --paper: #fff; --faint: #444; --line: #bbb; --good: #060; --bad: #900; }
+  :root { --ink: #000; --paper: #fff; --faint: #444; --line: #bbb; --good: #060; --close: #640; --bad: #900; }
   body { margin: 0; max-width: none; font-size: 10pt; } section { break-before: page; } tr { break-inside: avoid; }
 }
 )css";
@@ -51,46 +53,84 @@ void figure(std::ostream& out, const Plot& plot, const Drawing& draw) {
     out << "<figure>\n" << *svg << "\n<figcaption>" << escaped(plot.title) << "</figcaption>\n</figure>\n";
 }
 
-void bar_row(std::ostream& out, const ScenarioReport& report, const Bar& bar, const std::string& before) {
-  const Verdict verdict = judge(report, bar);
-  const bool is_judged = verdict.value && report.judged;
-  const char* kind = !is_judged ? "faint" : verdict.reached ? "good" : "bad";
-  out << "<tr>" << before << cell(subject_of(report, bar)) << cell(bar.contender)
-      << cell(in_short(verdict.value), "n") << cell(bound_says(bar))
-      << cell(verdict_says(report, verdict), kind) << "</tr>\n";
+const char* style_of(const ScenarioReport& report, const Verdict& verdict) {
+  if (!is_judged(report, verdict)) return "faint";
+  if (verdict.close) return "close";
+  return verdict.reached ? "good" : "bad";
 }
 
-constexpr const char* kBarHead =
-    "<th>what</th><th>of</th><th class=\"n\">value</th><th>bar</th><th></th></tr>\n";
+void bar_row(std::ostream& out, const ScenarioReport& report, const Bar& bar) {
+  const Verdict verdict = judge(report, bar);
+  out << "<tr>" << cell(subject_of(report, bar)) << cell(bar.contender) << cell(range_says(verdict), "n")
+      << cell(bound_says(bar)) << cell(std::to_string(verdict.turns), "n")
+      << cell(verdict_says(report, verdict), style_of(report, verdict)) << "</tr>\n";
+}
 
 std::string tally(const std::vector<ScenarioReport>& reports) {
-  std::size_t reached = 0, judged = 0, all = 0;
+  Tally sum;
   for (const ScenarioReport& report : reports) {
-    for (const Bar& bar : report.bars) {
-      const Verdict verdict = judge(report, bar);
-      ++all;
-      if (!verdict.value || !report.judged) continue;
-      ++judged;
-      if (verdict.reached) ++reached;
-    }
+    const Tally one = tally_of(report);
+    sum = {sum.reached + one.reached, sum.close + one.close, sum.judged + one.judged, sum.all + one.all};
   }
-  std::string text = std::to_string(reached) + " of " + std::to_string(judged) + " bars are reached";
-  if (judged < all) text += "; " + std::to_string(all - judged) + " more could not be judged in this run";
+  std::string text = std::to_string(sum.reached) + " of " + std::to_string(sum.judged) + " bars are reached";
+  if (sum.close > 0) text += "; " + std::to_string(sum.close) + " of them all are too close to tell";
+  if (sum.judged < sum.all)
+    text += "; " + std::to_string(sum.all - sum.judged) + " more could not be judged in this run";
   return text + ".";
+}
+
+// The bar's figure, had it been of that contender.
+std::string beside(const ScenarioReport& report, Bar bar, const std::string& contender) {
+  bar.contender = contender;
+  return range_says(judge(report, bar));
+}
+
+std::string beside_peer(const ScenarioReport& report, const Bar& bar) {
+  const MetricReport* metric = find(report, bar.row, bar.metric);
+  const std::string peer = metric == nullptr ? "" : better_peer(report, *metric);
+  return peer.empty() ? "-" : beside(report, bar, peer) + " " + peer;
+}
+
+std::string reached_says(const Tally& tally) {
+  if (tally.judged == 0) return "none of " + std::to_string(tally.all) + " judged";
+  std::string text = std::to_string(tally.reached) + " of " + std::to_string(tally.judged) + " reached";
+  if (tally.judged < tally.all) text += ", " + std::to_string(tally.all - tally.judged) + " not judged";
+  return text;
+}
+
+void answer_row(std::ostream& out, const ScenarioReport& report) {
+  out << "<tr><td><a href=\"#" << anchor(report) << "\">" << escaped(report.name) << "</a>"
+      << (report.title.empty() ? "" : ": ") << escaped(report.title) << "</td>";
+  const Bar* bar = tightest_bar(report);
+  if (bar == nullptr) {
+    out << cell(report.bars.empty() ? "no bars" : reached_says(tally_of(report)), "faint")
+        << "<td colspan=\"6\"></td></tr>\n";
+    return;
+  }
+  const Verdict verdict = judge(report, *bar);
+  out << cell(reached_says(tally_of(report))) << cell(subject_of(report, *bar) + ", " + bar->contender)
+      << cell(range_says(verdict), "n") << cell(bound_says(*bar))
+      << cell(verdict_says(report, verdict), style_of(report, verdict))
+      << cell(beside(report, *bar, kDirect), "n") << cell(beside_peer(report, *bar), "n") << "</tr>\n";
+}
+
+void absence_list(std::ostream& out, const std::vector<ScenarioReport>& reports) {
+  for (const ScenarioReport& report : reports) {
+    for (const std::string& absence : absences(report))
+      out << "<p class=\"bad\">" << escaped(report.name) << ": " << escaped(absence) << ".</p>\n";
+  }
 }
 
 void answer(std::ostream& out, const std::vector<ScenarioReport>& reports, const Drawing& draw) {
   out << "<p><strong>" << tally(reports)
-      << "</strong> A value against another contender is a ratio of the same turn, "
-      << "the median over the turns; any other is the measured number itself.</p>\n<div "
-         "class=\"wide\"><table>\n<tr><th>scenario</th>"
-      << kBarHead;
-  for (const ScenarioReport& report : reports) {
-    const std::string name = "<td><a href=\"#" + anchor(report) + "\">" + escaped(report.name) + "</a></td>";
-    for (const Bar& bar : report.bars) bar_row(out, report, bar, name);
-    if (report.bars.empty())
-      out << "<tr>" << name << "<td colspan=\"5\" class=\"faint\">has no bars here</td></tr>\n";
-  }
+      << "</strong> Of each scenario the bar that is the furthest beyond its limit or, when none is, the "
+         "nearest to it. A value against another contender is a ratio of the same turn, any other is the "
+         "measured number itself: the median over the turns, in brackets the lowest and the highest.</p>\n";
+  absence_list(out, reports);
+  out << "<div class=\"wide\"><table>\n<tr><th>scenario</th><th>bars</th><th>nearest</th><th "
+         "class=\"n\">value</th><th>bar</th><th></th><th class=\"n\">direct</th><th class=\"n\">better "
+         "peer</th></tr>\n";
+  for (const ScenarioReport& report : reports) answer_row(out, report);
   out << "</table></div>\n";
   for (const ScenarioReport& report : reports) {
     if (!report.plots.empty()) figure(out, report.plots.front(), draw);
@@ -98,13 +138,15 @@ void answer(std::ostream& out, const std::vector<ScenarioReport>& reports, const
 }
 
 void contender_table(std::ostream& out, const ScenarioReport& report) {
-  if (report.contenders.empty() && report.missing.empty()) return;
+  if (report.contenders.empty() && absences(report).empty()) return;
   out << "<h3>Contenders</h3>\n<table>\n";
   for (const ReportedContender& one : report.contenders)
     out << "<tr>" << cell(one.id) << cell(one.title) << cell(one.is_peer ? "peer" : "") << "</tr>\n";
   for (const ReportedContender& one : report.missing)
     out << "<tr>" << cell(one.id) << cell(one.title) << cell("missing: could not be had here", "bad")
         << "</tr>\n";
+  for (const ReportedContender& one : report.left_out)
+    out << "<tr>" << cell(one.id) << cell(one.title) << cell("left out by --contender", "faint") << "</tr>\n";
   out << "</table>\n";
 }
 
@@ -118,7 +160,7 @@ void value_table(std::ostream& out, const ScenarioReport& report) {
   out << "</tr>\n";
   for (const RowReport& row : report.rows) {
     out << "<tr class=\"row\"><th colspan=\"" << report.contenders.size() + 2 << "\">" << escaped(row.title)
-        << "</th></tr>\n";
+        << " <span class=\"faint\">(" << turns_say(turns_of(row)) << ")</span></th></tr>\n";
     for (const MetricReport& metric : row.metrics) {
       out << "<tr>" << cell(metric.metric.title) << cell(unit_told(metric.metric), "faint");
       for (const ReportedContender& one : report.contenders)
@@ -131,16 +173,20 @@ void value_table(std::ostream& out, const ScenarioReport& report) {
 
 void bar_table(std::ostream& out, const ScenarioReport& report) {
   if (report.bars.empty()) return;
-  out << "<h3>Bars</h3>\n<div class=\"wide\"><table>\n<tr>" << kBarHead;
-  for (const Bar& bar : report.bars) bar_row(out, report, bar, "");
+  out << "<h3>Bars</h3>\n<div class=\"wide\"><table>\n<caption>the median over the turns, in brackets "
+         "the lowest and the highest</caption>\n<tr><th>what</th><th>of</th><th "
+         "class=\"n\">value</th><th>bar</th>"
+         "<th class=\"n\">turns</th><th></th></tr>\n";
+  for (const Bar& bar : report.bars) bar_row(out, report, bar);
   out << "</table></div>\n";
 }
 
 void scenario(std::ostream& out, const ScenarioReport& report, const Drawing& draw) {
   out << "<section id=\"" << anchor(report) << "\">\n<h2>" << escaped(report.name)
-      << "</h2>\n<p class=\"faint\">" << report.turns << " turns; load of the machine "
-      << in_short(report.load_before) << " before, " << in_short(report.load_after) << " after"
-      << (report.judged ? "" : "; too few turns to judge bars") << "</p>\n";
+      << "</h2>\n<p class=\"faint\">at most " << turns_say(static_cast<std::size_t>(report.turns))
+      << " a row; load of the machine " << in_short(report.load_before) << " before, "
+      << in_short(report.load_after) << " after" << (report.judged ? "" : "; too few turns to judge bars")
+      << "</p>\n";
   list(out, "Findings", report.notes);
   bar_table(out, report);
   for (const Plot& plot : report.plots) figure(out, plot, draw);

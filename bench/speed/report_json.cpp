@@ -34,7 +34,8 @@ Json metric_json(const ScenarioReport& report, const MetricReport& metric) {
 
 Json bar_json(const ScenarioReport& report, const Bar& bar) {
   const Verdict verdict = judge(report, bar);
-  const bool can_tell = verdict.value && report.judged;
+  const bool can_tell = is_judged(report, verdict);
+  const bool has_value = verdict.value.has_value();
   return {{"row", bar.row},
           {"metric", bar.metric},
           {"contender", bar.contender},
@@ -42,7 +43,12 @@ Json bar_json(const ScenarioReport& report, const Bar& bar) {
           {"bound", bar.side == Bar::Side::at_least ? "at least" : "at most"},
           {"limit", bar.limit},
           {"value", or_null(verdict.value)},
-          {"reached", can_tell ? Json(verdict.reached) : Json()}};
+          {"low", has_value ? Json(verdict.low) : Json()},
+          {"high", has_value ? Json(verdict.high) : Json()},
+          {"turns", verdict.turns},
+          {"reached", can_tell ? Json(verdict.reached) : Json()},
+          {"close", can_tell ? Json(verdict.close) : Json()},
+          {"missing", verdict.absent_peers}};
 }
 
 Json plot_json(const Plot& plot) {
@@ -64,11 +70,13 @@ Json machine_json(const Machine& machine) {
 
 Json scenario_json(const ScenarioReport& report) {
   Json out{{"name", report.name},
+           {"title", report.title},
            {"turns", report.turns},
            {"conditions", report.conditions},
            {"load", {report.load_before, report.load_after}},
            {"contenders", contenders(report.contenders)},
            {"missing", contenders(report.missing)},
+           {"left_out", contenders(report.left_out)},
            {"rows", Json::array()},
            {"bars", Json::array()},
            {"plots", Json::array()},
@@ -76,7 +84,11 @@ Json scenario_json(const ScenarioReport& report) {
   for (const RowReport& row : report.rows) {
     Json metrics = Json::array();
     for (const MetricReport& metric : row.metrics) metrics.push_back(metric_json(report, metric));
-    out["rows"].push_back({{"id", row.id}, {"title", row.title}, {"metrics", std::move(metrics)}});
+    out["rows"].push_back({{"id", row.id},
+                           {"title", row.title},
+                           {"turns", turns_of(row)},
+                           {"missing", row.absent_peers},
+                           {"metrics", std::move(metrics)}});
   }
   for (const Bar& bar : report.bars) out["bars"].push_back(bar_json(report, bar));
   for (const Plot& plot : report.plots) out["plots"].push_back(plot_json(plot));

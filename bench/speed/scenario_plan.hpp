@@ -22,7 +22,7 @@ struct ScenarioPlan {
 };
 
 // Measures the rows that are asked for: each that needs the machine for itself, then the others at once.
-// Contenders that cannot be had are reported as missing.
+// Contenders that cannot be had are reported as missing, those that are not asked for as left out.
 ScenarioReport carry_out(const ScenarioPlan& plan, const ScenarioRequest& request);
 
 }  // namespace headrace::lab
