@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
+#include <map>
 
 #include "bench/lab/handle.hpp"
 #include "bench/speed/machine.hpp"
@@ -75,22 +76,79 @@ void check_writable(const std::filesystem::path& path) {
     throw std::runtime_error("cannot write " + path.string());
 }
 
+// A plot is drawn once, though the page that shows it is written after each scenario.
+Drawing drawn_once() {
+  return [drawn = std::map<std::string, std::string>()](const Plot& plot) mutable {
+    const std::string script = gnuplot_script(plot);
+    const auto found = drawn.find(script);
+    if (found != drawn.end()) return std::optional(found->second);
+    auto svg = draw_svg(plot);
+    if (svg) drawn.emplace(script, *svg);
+    return svg;
+  };
+}
+
+// Writes what there is so far, so that a later scenario that fails or is interrupted costs only itself.
+class Results {
+ public:
+  explicit Results(const Arguments& arguments) : arguments_(arguments) {}
+
+  void add(ScenarioReport report) {
+    reports_.push_back(std::move(report));
+    std::fputs(as_text(reports_.back()).c_str(), stdout);
+    std::fflush(stdout);
+    if (arguments_.json.empty() && arguments_.html.empty()) return;
+    const Machine machine = this_machine(arguments_.request.headrace);
+    if (!arguments_.json.empty()) write_file(arguments_.json, as_json(reports_, machine));
+    if (!arguments_.html.empty()) write_file(arguments_.html, as_html(reports_, machine, draw_));
+  }
+
+  const std::vector<ScenarioReport>& reports() const { return reports_; }
+
+ private:
+  const Arguments& arguments_;
+  std::vector<ScenarioReport> reports_;
+  Drawing draw_ = drawn_once();
+};
+
+void measure(const Arguments& arguments, const Scenario& scenario, Results& results) {
+  std::fprintf(stderr, "%s: %s\n", scenario.name, scenario.says);
+  ScenarioReport report = scenario.run(arguments.request);
+  end_progress();
+  report.title = scenario.says;
+  results.add(std::move(report));
+}
+
+// When a scenario does not come to its end.
+void say_what_was_written(const Arguments& arguments, const Scenario& broken_off,
+                          const std::vector<ScenarioReport>& reports) {
+  std::string names;
+  for (const ScenarioReport& report : reports) names += (names.empty() ? "" : ", ") + report.name;
+  std::fprintf(stderr, "%s did not come to its end; measured before it: %s\n", broken_off.name,
+               names.empty() ? "nothing" : names.c_str());
+  for (const auto& path : {arguments.json, arguments.html}) {
+    if (path.empty()) continue;
+    std::fprintf(stderr, "%s: %s\n", path.c_str(), names.empty() ? "not written" : "written up to there");
+  }
+}
+
 int run(Arguments& arguments) {
   if (geteuid() != 0) throw std::runtime_error("needs root, to make network namespaces");
   if (arguments.request.headrace.empty()) arguments.request.headrace = program_of_this_build();
   check_writable(arguments.json);
   check_writable(arguments.html);
-  std::vector<ScenarioReport> reports;
+  Results results(arguments);
   for (const Scenario& one : chosen(arguments)) {
-    std::fprintf(stderr, "%s: %s\n", one.name, one.says);
-    reports.push_back(one.run(arguments.request));
-    end_progress();
-    std::fputs(as_text(reports.back()).c_str(), stdout);
-    std::fflush(stdout);
+    try {
+      measure(arguments, one, results);
+    } catch (const std::exception&) {
+      end_progress();
+      say_what_was_written(arguments, one, results.reports());
+      throw;
+    }
   }
-  const Machine machine = this_machine(arguments.request.headrace);
-  if (!arguments.json.empty()) write_file(arguments.json, as_json(reports, machine));
-  if (!arguments.html.empty()) write_file(arguments.html, as_html(reports, machine, draw_svg));
+  const std::string unjudged = unjudged_says(results.reports());
+  if (!unjudged.empty()) std::printf("\n%s\n", unjudged.c_str());
   return 0;
 }
 
@@ -122,7 +180,7 @@ int main(int argc, char** argv) {
   } catch (const std::exception& error) {
     end_progress();
     if (takes_no_more_turns()) {
-      std::fprintf(stderr, "headrace-bench: interrupted; nothing is left behind\n");
+      std::fprintf(stderr, "headrace-bench: interrupted\n");
       return 130;
     }
     std::fprintf(stderr, "headrace-bench: %s\n", error.what());
