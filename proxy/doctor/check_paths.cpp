@@ -17,6 +17,12 @@ constexpr std::uint64_t kFewSyns = 2;
 
 std::string counted(std::uint64_t count, const char* what) { return std::to_string(count) + " " + what; }
 
+// Of what passed a class's rules, SYNs at most. The rule that brings the ACKs of SYN cookies there brings
+// other packets of diverted flows that have no socket any more, such as the rest of an upload that was reset.
+std::uint64_t of_syns(const SynCounts& syns, const std::optional<std::uint64_t>& packets) {
+  return std::min(packets.value_or(0), syns.arrived.value_or(0));
+}
+
 // "12 SYNs came, 12 of them by ..., 12 diverted, 0 accepted": the steps that are counted.
 std::string steps(const Subject& subject) {
   const SynCounts& syns = subject.facts.syns;
@@ -24,8 +30,8 @@ std::string steps(const Subject& subject) {
   if (syns.seen) parts.push_back(counted(*syns.seen, "SYNs came"));
   parts.push_back(counted(syns.arrived.value_or(0), "arrived by ") + join(subject.intercept().interfaces) +
                   " for other hosts");
-  parts.push_back(counted(syns.diverted.value_or(0), "diverted"));
-  if (syns.no_listener) parts.push_back(counted(*syns.no_listener, "without a listener"));
+  parts.push_back(counted(of_syns(syns, syns.diverted), "diverted"));
+  if (syns.no_listener) parts.push_back(counted(of_syns(syns, syns.no_listener), "without a listener"));
   if (const auto& accepted = subject.facts.daemon.accepted_since_rules)
     parts.push_back(counted(*accepted, "accepted"));
   return "since the rules went in " + join(parts);
@@ -47,11 +53,11 @@ std::string where_lost(const Facts& facts) {
   return join(parts);
 }
 
-// Connections made with a SYN cookie pass the rules twice, by the SYN and by the ACK.
 std::uint64_t lost(const Facts& facts) {
-  const std::uint64_t came = facts.daemon.accepted_since_rules.value_or(0) + facts.counter("SyncookiesRecv");
-  const std::uint64_t diverted = facts.syns.diverted.value_or(0);
-  return diverted > came ? diverted - came : 0;
+  const std::uint64_t accepted =
+      facts.daemon.accepted_since_rules.value_or(0) + facts.counter("SyncookiesRecv");
+  const std::uint64_t diverted = of_syns(facts.syns, facts.syns.diverted);
+  return diverted > accepted ? diverted - accepted : 0;
 }
 
 bool on_bbr(const Facts& facts, const LegTreatment& leg) {
@@ -85,7 +91,7 @@ Finding syn_path(const Subject& subject) {
   if (!facts.daemon.takes_new_flows)
     return good("no new flow is taken at the moment (bypass, overload, drain, or the host is not prepared)");
   const std::string text = steps(subject);
-  if (syns.no_listener.value_or(0) > 0)
+  if (of_syns(syns, syns.no_listener) > 0)
     return warning(text + ": a class's listener was not there, and its flows went straight to the server",
                    "headrace reload");
   if (syns.arrived.value_or(0) == 0) {
@@ -94,7 +100,7 @@ Finding syn_path(const Subject& subject) {
         text + ": clients' packets come by another interface, or are for this host itself",
         "tcpdump -ni any 'tcp[tcpflags] == tcp-syn', and name that interface in intercept.interfaces");
   }
-  if (syns.diverted.value_or(0) == 0)
+  if (of_syns(syns, syns.diverted) == 0)
     return warning(text + ": no policy takes them, or a rule before ours does (see earlier_rules)",
                    "headrace explain --client A --to A:P");
   const bool apart = subject.settings().forwards.empty() && facts.daemon.accepted_since_rules;

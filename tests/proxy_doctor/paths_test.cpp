@@ -48,10 +48,12 @@ TEST_CASE("doctor: the kernel's counters say where diverted SYNs are lost") {
   host.facts.counters = {{"ListenOverflows", 12}, {"IPReversePathFilter", 3}};
   CHECK_THAT(host.judged("syn_path").text,
              Contains("ListenOverflows 12") && Contains("IPReversePathFilter 3") && !Contains("no overflow"));
-  host.facts.counters = {{"SyncookiesRecv", 12}};  // each passed twice
-  host.facts.daemon.accepted_since_rules = 12;
-  host.facts.syns.diverted = 24;
-  CHECK(host.status("syn_path") == Status::ok);
+}
+
+TEST_CASE("doctor: what passes a class's rules beside SYNs is no SYN") {
+  CHECK(with({12, 12, 24, 0}, 12).status("syn_path") == Status::ok);  // the ACKs of SYN cookies too
+  CHECK_THAT(with({12, 12, 24, 0}, 12).judged("syn_path").text, Contains("12 diverted"));
+  CHECK(with({12, 0, 0, 3}, 0).judged("syn_path").mend != "headrace reload");  // of an upload that was reset
 }
 
 TEST_CASE("doctor: SYNs are not judged where nothing is taken, or forwarders accept too") {
