@@ -42,6 +42,15 @@ TEST_CASE("doctor: a SYN that was sent twice is no loss, every fifth is") {
   CHECK(with({1000, 1000, 1000, 0}, 800).status("syn_path") == Status::warn);
 }
 
+TEST_CASE("doctor: SYN cookies of an earlier flood hide no loss") {
+  Host host = with({12, 12, 12, 0}, 0);
+  host.facts.counters = {{"SyncookiesRecv", 100'000}};  // since the namespace began
+  CHECK(host.status("syn_path") == Status::fail);
+  host = with({1000, 1000, 1000, 0}, 800);
+  host.facts.counters = {{"SyncookiesRecv", 100'000}};
+  CHECK(host.status("syn_path") == Status::warn);
+}
+
 TEST_CASE("doctor: the kernel's counters say where diverted SYNs are lost") {
   Host host = with({12, 12, 12, 0}, 0);
   CHECK_THAT(host.judged("syn_path").text, Contains("no overflow"));
