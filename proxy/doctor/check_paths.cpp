@@ -14,6 +14,8 @@ constexpr unsigned kAlwaysPasses = 536;
 constexpr unsigned kRepeated = 2;
 // Below, a SYN that was sent twice or is still on its way decides the share.
 constexpr std::uint64_t kFewSyns = 2;
+// What a client sends while its handshake waits here: the first and six more (tcp_syn_retries).
+constexpr std::uint64_t kSynsOfHandshake = 7;
 
 std::string counted(std::uint64_t count, const char* what) { return std::to_string(count) + " " + what; }
 
@@ -61,6 +63,12 @@ std::uint64_t lost(const Facts& facts) {
   return diverted > accepted ? diverted - accepted : 0;
 }
 
+// Not one gets through, and neither chance nor clients that do not hear the SYN-ACK explain it.
+bool lost_all(const Facts& facts) {
+  return facts.daemon.accepted_since_rules == 0U &&
+         lost(facts) > kFewSyns + facts.sockets.half_open * kSynsOfHandshake;
+}
+
 bool on_bbr(const Facts& facts, const LegTreatment& leg) {
   const auto& own = leg.settings.congestion;
   return (own ? own->name : facts.environment.default_congestion) == "bbr";
@@ -106,7 +114,7 @@ Finding syn_path(const Subject& subject) {
                    "headrace explain --client A --to A:P");
   const bool apart = subject.settings().forwards.empty() && facts.daemon.accepted_since_rules;
   if (!apart) return good(text + " (forwarders' connections among these)");
-  if (*facts.daemon.accepted_since_rules == 0 && lost(facts) > 0)
+  if (lost_all(facts))
     return failure(text + ": " + where_lost(facts), "headrace doctor, its FAIL lines first");
   if (lost(facts) > kFewSyns && lost(facts) * 10 > *syns.diverted)
     return warning(text + " (a SYN that is sent again counts again): " + where_lost(facts));

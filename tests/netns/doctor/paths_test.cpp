@@ -71,19 +71,21 @@ TEST_CASE("doctor: SYNs that are diverted and never accepted are a FAIL") {
   SECTION("by the reverse path filter") { lab.middle.sysctl("net.ipv4.conf.all.src_valid_mark", "1"); }
   SECTION("without their route") { lab.middle.ip("route flush table 18514"); }
   knock(lab, kServer);
+  CHECK(Diagnosis{daemon}.is_fine("syn_path"));  // one is no evidence
+  for (int i = 0; i < 2; ++i) knock(lab, kServer);
   const Diagnosis diagnosis{daemon};
   INFO(diagnosis.line("syn_path"));
   CHECK(diagnosis.fails("syn_path"));
-  CHECK_THAT(diagnosis.line("syn_path"), Contains("1 diverted") && Contains("0 accepted"));
+  CHECK_THAT(diagnosis.line("syn_path"), Contains("3 diverted") && Contains("0 accepted"));
 }
 
 TEST_CASE("doctor: a client that does not get the SYN-ACK is told from a SYN that is lost") {
   const lab::InlineLab lab;
   const Daemon daemon{lab, plain_settings()};
   lab.client.command({"iptables", "-A", "INPUT", "-p", "tcp", "-j", "DROP"});
-  knock(lab, kServer);
+  for (int i = 0; i < 3; ++i) knock(lab, kServer);
   CHECK_THAT(Diagnosis{daemon}.line("syn_path"),
-             Contains("fail ") && Contains("1 handshakes wait for the client's ACK"));
+             Contains("warn ") && Contains("3 handshakes wait for the client's ACK"));
 }
 
 TEST_CASE("doctor: the queue under a policy with bbr is named") {
