@@ -37,9 +37,11 @@ static __u32* window_in_hand(void) {
 // verifier lets nobody see the listener (bpf_sock_ops::sk is null). But the SYN has come through this filter
 // of the listener's just before: from there to the question the kernel stays in one softirq, which no other
 // packet of this CPU interrupts (tcp_v4_rcv, tcp_conn_request, tcp_openreq_init_rwin; the same in IPv6), and
-// a listener has no backlog where a SYN could wait. A SYN that is dropped in between leaves a note that the
-// next SYN overwrites. Under SYN cookies the question is never put: a request without a listener has no
-// cgroup.
+// a listener has no backlog where a SYN could wait. Except on PREEMPT_RT kernels in which softirqs hold no
+// lock of their CPU: another thread's SYN may come in between, and one SYN-ACK goes out with another
+// listener's first window. A SYN that is dropped in between leaves a note that the next SYN overwrites. So
+// does the ACK that ends a handshake, which meets the listener in this filter too: nobody asks after it.
+// Under SYN cookies the question is never put: a request without a listener has no cgroup.
 SEC("cgroup_skb/ingress")
 int leg_storage_note(struct __sk_buff* packet) {
   struct bpf_sock* socket = packet->sk;
