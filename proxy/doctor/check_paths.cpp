@@ -88,6 +88,10 @@ std::string users_of_bbr(const Subject& subject) {
   return join(names);
 }
 
+// Whether bursts wait there for somebody to pace them. A device that only hands on (veth, bridge, VLAN, bond)
+// has no queue: that is at the device below.
+bool has_queue(const Interface& link) { return link.queues != std::vector<std::string>{"noqueue"}; }
+
 }  // namespace
 
 Finding syn_path(const Subject& subject) {
@@ -129,7 +133,7 @@ Finding pacing(const Subject& subject) {
   for (const Interface& link : subject.facts.interfaces) {
     if (!link.up || link.queues.empty()) continue;
     each.push_back(link.name + " " + join(link.queues, "/"));
-    if (std::find(link.queues.begin(), link.queues.end(), "fq") == link.queues.end())
+    if (has_queue(link) && std::find(link.queues.begin(), link.queues.end(), "fq") == link.queues.end())
       others.push_back(link.name);
   }
   const std::string text = "queueing: " + (each.empty() ? std::string{"not known"} : join(each));

@@ -102,6 +102,16 @@ TEST_CASE("doctor: bbr without fq is a warning, fq and cubic are fine") {
   CHECK(host.status("pacing") == Status::ok);
 }
 
+TEST_CASE("doctor: a device without a queue is no matter for fq") {
+  Host host;
+  host.facts.environment.default_congestion = "bbr";
+  host.facts.interfaces[0].queues = {"noqueue"};  // veth, bridge, VLAN, bond
+  host.facts.interfaces[1].queues = {"fq"};
+  CHECK(host.status("pacing") == Status::ok);
+  host.facts.interfaces[1].queues = {"fq_codel"};
+  CHECK_THAT(host.judged("pacing").mend, Contains("dev lan0 root fq"));
+}
+
 TEST_CASE("doctor: full segments again and again are a path's, small ones and one time-out are not") {
   CHECK(with_stuck({{"198.18.2.9:1521", 20'000, 3, 1448}}).status("path_mtu") == Status::warn);
   CHECK(with_stuck({{"198.18.2.9:1521", 20'000, 1, 1448}}).status("path_mtu") == Status::ok);
