@@ -48,10 +48,15 @@ bool connect_to(const Fd& socket, const std::string& path) {
   return ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
 }
 
-std::string peer_of(const Fd& socket) {
+ucred peer_credentials(const Fd& socket) {
   ucred peer{};
   socklen_t length = sizeof peer;
   ::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &length);
+  return peer;
+}
+
+std::string peer_of(const Fd& socket) {
+  const ucred peer = peer_credentials(socket);
   return "pid=" + std::to_string(peer.pid) + " uid=" + std::to_string(peer.uid);
 }
 
@@ -169,6 +174,13 @@ bool admin_answers(const std::string& path) {
   if (connect_to(socket, path)) return true;
   if (errno == ENOENT || errno == ECONNREFUSED || errno == ENOTDIR || errno == ENOTSOCK) return false;
   fail("connect " + path);
+}
+
+int admin_pid(const std::string& path) {
+  const Fd socket = local_socket(0);
+  ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &kPatience, sizeof kPatience);
+  if (!connect_to(socket, path)) fail("connect " + path);
+  return peer_credentials(socket).pid;  // of who listens
 }
 
 std::string admin_request(const std::string& path, const std::string& verb, const std::string& argument) {

@@ -48,5 +48,8 @@ class AdminServer final : public Watcher {
 std::string admin_request(const std::string& path, const std::string& verb, const std::string& argument);
 // True when a daemon answers at `path`.
 bool admin_answers(const std::string& path);
+// The pid of the daemon at `path` as this process's pid namespace knows it; 0: it is not visible there.
+// Throws std::runtime_error.
+int admin_pid(const std::string& path);
 
 }  // namespace headrace

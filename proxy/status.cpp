@@ -47,7 +47,6 @@ DaemonFacts read_status(const std::string& answer) {
   const auto json = nlohmann::json::parse(answer, nullptr, false);
   if (!json.is_object()) throw std::runtime_error{"the daemon's status: not a JSON object"};
   DaemonFacts facts;
-  facts.pid = json.value("pid", 0);
   facts.takes_new_flows = json.value("takes_new_flows", false);
   if (const auto count = json.find("accepted_since_rules"); count != json.end())
     facts.accepted_since_rules = count->get<std::uint64_t>();

@@ -32,7 +32,6 @@ struct Status {
 std::string render_status(const Status& status);
 // What `headrace doctor` reads of it; a daemon of an older version leaves out what it does not know.
 struct DaemonFacts {
-  int pid = 0;  // 0: not said
   bool takes_new_flows = false;
   std::optional<std::uint64_t> accepted_since_rules;
 };

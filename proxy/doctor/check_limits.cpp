@@ -56,8 +56,9 @@ Finding descriptors(const Subject& subject) {
   const std::size_t have = subject.facts.descriptors;
   const LimitSettings limits = subject.configuration == nullptr ? LimitSettings{} : subject.settings().limits;
   const std::size_t possible = admission_limits(limits, have).hard_sessions;
-  const std::string whose = subject.facts.of_daemon ? "the hard limit of " + judged_process(subject.facts)
-                                                    : "this shell's hard limit; a service has its own";
+  const std::string whose = subject.facts.of_daemon || subject.facts.daemon.answers
+                                ? "the hard limit of " + judged_process(subject.facts)
+                                : "this shell's hard limit; a service has its own";
   const std::string text = std::to_string(have) + " descriptors (" + whose + ") are enough for " +
                            std::to_string(possible) + " sessions";
   if (limits.sessions && *limits.sessions > possible)

@@ -155,7 +155,12 @@ Finding path_mtu(const Subject& subject) {
     peers.insert(leg.peer);
     size = std::max(size, leg.segment_size);
   }
-  if (peers.empty()) return good("no leg repeats full segments");
+  if (peers.empty()) {
+    return good(subject.facts.daemon.answers && subject.facts.daemon.pid == 0
+                    ? "the daemon's legs can't be told from others: its process is not "
+                      "visible from here"
+                    : "no leg repeats full segments");
+  }
   const std::string text =
       std::to_string(peers.size()) + " legs repeat full segments of up to " + std::to_string(size) +
       " bytes unanswered, to " + *peers.begin() + (peers.size() > 1 ? " and others" : "") +

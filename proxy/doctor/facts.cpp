@@ -183,13 +183,13 @@ void read_daemon(const std::string& socket, Facts& facts) {
   facts.daemon.answers = admin_answers(socket);
   if (!facts.daemon.answers) return;
   const DaemonFacts said = read_status(admin_request(socket, "status", ""));
-  facts.daemon.pid = said.pid;
   facts.daemon.takes_new_flows = said.takes_new_flows;
   facts.daemon.accepted_since_rules = said.accepted_since_rules;
-  if (said.pid == 0) return;
-  read_process(said.pid, facts);
-  facts.sockets =
-      read_sockets(output_if_there({"ss", "-OHtnip", "state", "established", "state", "syn-recv"}), said.pid);
+  // Not what it says of itself, which in another pid namespace is somebody else.
+  facts.daemon.pid = admin_pid(socket);
+  if (facts.daemon.pid != 0) read_process(facts.daemon.pid, facts);
+  facts.sockets = read_sockets(
+      output_if_there({"ss", "-OHtnip", "state", "established", "state", "syn-recv"}), facts.daemon.pid);
 }
 
 void read_for(const Configuration& configuration, Facts& facts, Reader& reader) {

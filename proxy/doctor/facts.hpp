@@ -54,7 +54,7 @@ struct FilterChain {
 struct Daemon {
   bool answers = false;
   bool rules_present = false;
-  int pid = 0;  // 0: not known
+  int pid = 0;  // in our pid namespace; 0: not visible there
   bool takes_new_flows = false;
   std::optional<std::uint64_t> accepted_since_rules{};
 };

@@ -12,7 +12,8 @@ std::string join(const std::vector<std::string>& parts, std::string_view between
 }
 
 std::string judged_process(const Facts& facts) {
-  return facts.of_daemon ? "the daemon (pid " + std::to_string(facts.daemon.pid) + ")" : "this process";
+  if (facts.of_daemon) return "the daemon (pid " + std::to_string(facts.daemon.pid) + ")";
+  return facts.daemon.answers ? "this process (the daemon's is not visible from here)" : "this process";
 }
 
 bool is_named(const InterceptSettings& intercept, std::string_view interface) {

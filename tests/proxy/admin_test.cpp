@@ -99,6 +99,12 @@ TEST_CASE("admin: a request is answered") {
   CHECK(admin_request(place.path, "bypass", "on") == "{\"ok\":true,\"said\":\"bypass/on\"}\n");
 }
 
+TEST_CASE("admin: the kernel says who the daemon is") {
+  const Place place;
+  const Daemon daemon{place.path};
+  CHECK(admin_pid(place.path) == ::getpid());
+}
+
 TEST_CASE("admin: what a verb throws is what the asker gets") {
   const Place place;
   const Daemon daemon{place.path};

@@ -86,7 +86,10 @@ TEST_CASE("doctor: queues, buffers and pipes that the host cuts short") {
 
 TEST_CASE("doctor: descriptors are the daemon's where one runs") {
   Host host;
+  host.facts.daemon.answers = false;
   CHECK_THAT(host.judged("descriptors").text, Contains("this shell's hard limit"));
+  host.facts.daemon.answers = true;
+  CHECK_THAT(host.judged("descriptors").text, Contains("the daemon's is not visible"));
   host.facts.of_daemon = true;
   host.facts.daemon.pid = 17;
   CHECK_THAT(host.judged("descriptors").text, Contains("the hard limit of the daemon (pid 17)"));

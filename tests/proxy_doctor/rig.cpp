@@ -40,7 +40,8 @@ Host::Host() {
   facts.next_hops = 1;
   facts.descriptors = 65536;
   facts.capabilities = {true, true, true, true, false};
-  facts.daemon = {.answers = true, .rules_present = true, .takes_new_flows = true, .accepted_since_rules = 0};
+  facts.daemon = {
+      .answers = true, .rules_present = true, .pid = 17, .takes_new_flows = true, .accepted_since_rules = 0};
   facts.syns = {0, 0, 0, 0};
   configure(kPolicy);
 }
