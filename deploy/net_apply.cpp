@@ -98,19 +98,40 @@ void restore_unwanted(const HostPlan& plan, HostState& state, const std::string&
   if (state.originals.size() != before) write_state(state_file, state);
 }
 
+// The one rule and route per family, whatever the families.
+bool same_place(const DivertRoute& old, const std::optional<DivertRoute>& ours) {
+  return ours && old.mark == ours->mark && old.table == ours->table && old.preference == ours->preference;
+}
+
+// Of `old` what `ours` does not want: all of it, or only the families that have gone from the host. What
+// stays carries live sessions and is not touched.
+DivertRoute replaced_part(DivertRoute old, const std::optional<DivertRoute>& ours) {
+  if (!same_place(old, ours)) return old;
+  std::erase_if(old.families, [&ours](Family family) {
+    return std::find(ours->families.begin(), ours->families.end(), family) != ours->families.end();
+  });
+  return old;
+}
+
 // What an earlier `net up` installed by another mark or table. Before ours is put in: the two may share a
 // table, and so its route.
 void remove_replaced(const HostPlan& plan, HostState& state, const std::string& state_file) {
   const std::size_t before = state.routes.size();
   std::erase_if(state.routes, [&plan](const DivertRoute& old) {
     if (old == plan.route) return false;
-    take_out(old);
+    take_out(replaced_part(old, plan.route));
     return true;
   });
   if (state.routes.size() != before) write_state(state_file, state);
 }
 
 }  // namespace
+
+bool net_up_replaces(const HostPlan& plan, const std::string& state_file) {
+  const auto state = read_state(state_file);
+  return state && std::any_of(state->routes.begin(), state->routes.end(),
+                              [&plan](const DivertRoute& old) { return !same_place(old, plan.route); });
+}
 
 void net_up(const HostPlan& plan, const std::string& state_file) {
   const StateLock lock{state_file};

@@ -14,9 +14,11 @@ namespace headrace {
 
 // `net up` / `net down`: routes, rule, sysctls. What was there before is recorded in `state_file` (0600,
 // written and synced before the change), so that `net_down` restores it, also after kill -9 in between. What
-// an earlier `net up` installed by another mark or table goes.
+// an earlier `net up` installed by another mark or table goes, and with it the sessions that it carries.
 void net_up(const HostPlan& plan, const std::string& state_file);
 void net_down(const HostPlan& plan, const std::string& state_file);
+// Whether `net_up` would take such a rule out.
+bool net_up_replaces(const HostPlan& plan, const std::string& state_file);
 // What is missing or different, one sentence each; empty: all is in place.
 std::vector<std::string> net_differences(const HostPlan& plan);
 

@@ -139,7 +139,8 @@ void add_host_verbs(CLI::App& app, Line& line, std::function<int()>& action) {
   net->add_flag("--static", line.static_rules,
                 "with up: install the diversion too, for people who manage rules themselves");
   net->add_flag("--force", line.force,
-                "with down: even while a daemon intercepts, whose sessions are then cut off");
+                "with down, and with up by another mark, table or mode: even while a daemon intercepts, "
+                "whose sessions are then cut off");
   add_on(net, line, action,
          [&] {
            return run_net(line.file, {line.verb, line.static_rules, line.force});

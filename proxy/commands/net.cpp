@@ -30,17 +30,18 @@ int status(const HostPlan& host, const Settings& settings) {
 }
 
 // Under a running daemon the routing rule would go from under its sessions, and its rules be put in again.
-void require_no_daemon() {
+void require_no_daemon(const std::string& verb) {
   if (const auto holder = diversion_holder())
     throw std::runtime_error{
         "a daemon intercepts here (" + *holder +
         "), and its live sessions would be cut off. End it first (headrace drain, or stop its service); "
-        "headrace bypass on takes it out of the way of new flows; headrace net down --force cuts off all"};
+        "headrace bypass on takes it out of the way of new flows; headrace net " +
+        verb + " --force cuts off all"};
 }
 
 // Needs no policies, so that broken ones can't keep anybody from taking it out.
 int down(const std::string& file, bool force) {
-  if (!force) require_no_daemon();
+  if (!force) require_no_daemon("down");
   const Settings settings = salvage_settings(file);
   remove_diversion(settings.intercept.firewall);
   net_down(plan_host(settings, host_has_ipv6()), settings.intercept.state_file);
@@ -65,6 +66,7 @@ int run_net(const std::string& file, const NetRequest& request) {
                 route_metrics(*configuration.policies, host_routes(ipv6), LegStorage::why_not()).c_str());
     return 0;
   }
+  if (!request.force && net_up_replaces(host, settings.intercept.state_file)) require_no_daemon("up");
   net_up(host, settings.intercept.state_file);
   if (request.static_rules) apply_diversion(diversion);
   return 0;

@@ -153,6 +153,24 @@ TEST_CASE("net up: by another mark, table or mode puts it in the place of the ol
   CHECK(host.snapshot() == before);
 }
 
+TEST_CASE("net up: a family that comes or goes leaves the other's rule and route in the kernel") {
+  Host host;
+  const auto plan = [](bool ipv6) { return plan_host(Host::settings(), ipv6); };
+  const bool comes = GENERATE(true, false);
+  host.plan = plan(!comes);
+  host.up();
+  // Rules of one preference stand in the order in which they came: ours would come back behind this one.
+  host.ns.ip("rule add pref 185 fwmark 0x1 lookup 77");
+  const std::string before = host.ns.command({"ip", "-4", "rule"});
+  host.plan = plan(comes);
+  CHECK_FALSE(host.ns.run([&host] { return net_up_replaces(host.plan, host.state_file); }));
+  host.up();
+  CHECK(host.differences().empty());
+  CHECK(host.ns.command({"ip", "-4", "rule"}) == before);
+  const std::string rules_of_ipv6 = host.ns.command({"ip", "-6", "rule"});
+  CHECK((rules_of_ipv6.find("lookup 18514") != std::string::npos) == comes);
+}
+
 TEST_CASE("net down: what the configuration names now and net up never put in is other people's") {
   Host host;
   host.ns.ip("route add local default dev lo table 77");

@@ -31,6 +31,12 @@ DaemonSettings with_sysctls() {
   return settings;
 }
 
+void edit_mark(const Daemon& daemon) {
+  std::string text = lab::read_file(daemon.file());
+  text.replace(text.find("[intercept]\n"), 12, "[intercept]\nmark = \"0x00120000/0x00ff0000\"\ntable = 77\n");
+  daemon.directory().write("headrace.toml", text);
+}
+
 void add_foreign_rules(const lab::InlineLab& lab) {
   lab.middle.command({"nft", "-f", "-"},
                      "table inet theirs {\n  chain c {\n    type filter hook prerouting "
@@ -138,11 +144,27 @@ TEST_CASE("net: down after an edited mark takes out what net up put in") {
   Daemon daemon{lab, with_sysctls()};
   const std::string before = host_of(lab);
   daemon.command({"net", "up"});
-  std::string text = lab::read_file(daemon.file());
-  text.replace(text.find("[intercept]\n"), 12, "[intercept]\nmark = \"0x00120000/0x00ff0000\"\ntable = 77\n");
-  daemon.directory().write("headrace.toml", text);
+  edit_mark(daemon);
   daemon.command({"net", "down"});
   CHECK(host_of(lab) == before);
+}
+
+TEST_CASE("net: up by another mark refuses while a daemon intercepts, harms nothing, and --force goes on") {
+  const lab::InlineLab lab;
+  const Daemon daemon{lab};
+  const auto listeners = listen_in_both(lab);
+  const auto live = converse(lab, listeners.front());
+  const std::string before = host_of(lab);
+  daemon.command({"net", "up"});  // of the same mark: mends what is missing, as ever
+  edit_mark(daemon);
+  const auto outcome = daemon.try_command({"net", "up"});
+  INFO(outcome.output);
+  CHECK(outcome.status == 1);
+  CHECK(outcome.output.find("headrace net up --force") != std::string::npos);
+  CHECK(host_of(lab) == before);
+  CHECK(speaks(live));
+  daemon.command({"net", "up", "--force"});
+  CHECK(lab.middle.command({"ip", "rule"}).find("lookup 77") != std::string::npos);
 }
 
 TEST_CASE("net: show offers metrics of a policy's own routes, and the kernel takes them") {
