@@ -37,14 +37,17 @@ void put_back(const IptablesText& before, bool ipv6) {
 
 // A transaction is one family's, with the legacy tools one table's: what comes later can fail, above all for
 // the lock that these wait for.
-void apply_iptables(const DiversionPlan& plan) {
+void apply_iptables(const DiversionPlan& plan, OnFailure on_failure) {
   const IptablesText before = saved_rules(plan.ipv6);
   try {
     restore(render_iptables(plan, before));
   } catch (const std::runtime_error&) {
     const auto why = std::current_exception();
     try {
-      put_back(before, plan.ipv6);
+      if (on_failure == OnFailure::put_back)
+        put_back(before, plan.ipv6);
+      else
+        remove_diversion(Firewall::iptables);
     } catch (const std::runtime_error&) {
       // The first failure is the one to tell.
     }
@@ -70,10 +73,10 @@ bool iptables_present() {
 
 }  // namespace
 
-void apply_diversion(const DiversionPlan& plan) {
+void apply_diversion(const DiversionPlan& plan, OnFailure on_failure) {
   const InterceptSettings& intercept = plan.settings.intercept;
   if (intercept.mode == InterceptMode::off) return remove_diversion(intercept.firewall);
-  if (intercept.firewall == Firewall::iptables) return apply_iptables(plan);
+  if (intercept.firewall == Firewall::iptables) return apply_iptables(plan, on_failure);
   require_command({"nft", "-f", "-"}, render_nft(plan));
 }
 

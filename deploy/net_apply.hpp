@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -22,8 +23,10 @@ bool net_up_replaces(const HostPlan& plan, const std::string& state_file);
 // What is missing or different, one sentence each; empty: all is in place.
 std::vector<std::string> net_differences(const HostPlan& plan);
 
-// The diversion itself, owned by the running daemon.
-void apply_diversion(const DiversionPlan& plan);
+// The diversion itself, owned by the running daemon. Rules that were there before are worth keeping only to
+// whose they are: a dead daemon's have no listeners, and the iptables form drops new flows for want of them.
+enum class OnFailure : std::uint8_t { take_out, put_back };
+void apply_diversion(const DiversionPlan& plan, OnFailure on_failure = OnFailure::take_out);
 void remove_diversion(Firewall firewall);
 bool diversion_present(Firewall firewall);
 

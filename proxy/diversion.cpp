@@ -45,7 +45,8 @@ void DiversionControl::put(const Content& content) {
   reasons_ = missing.empty() ? reasons_ & ~bit(Reason::host) : reasons_ | bit(Reason::host);
   const std::uint64_t accepted = accepted_();
   apply_diversion(
-      {settings, *content.configuration->policies, content.classes, content.ports, wanted(), ipv6_});
+      {settings, *content.configuration->policies, content.classes, content.ports, wanted(), ipv6_},
+      applied_ ? OnFailure::put_back : OnFailure::take_out);
   accepted_before_rules_ = accepted;
   applied_ = wanted();
 }
@@ -63,9 +64,14 @@ std::string DiversionControl::verify() {
   const auto missing = missing_on_host(settings);
   if (missing.empty() == holds(Reason::host)) {
     put(content_);
-    if (missing.empty()) return "the host is prepared again: new flows are taken";
+    if (missing.empty())
+      return std::string{"the host is prepared again"} + (takes_new_flows() ? ": new flows are taken" : "");
     return "new flows go straight to the server until `headrace net up` has been run again: " +
            missing.front();
+  }
+  if (*applied_ != wanted()) {
+    put(content_);
+    return "the packet filter has taken the change that it refused before";
   }
   // A redirect that takes nothing has no rules that could be missed.
   if (settings.intercept.mode == InterceptMode::redirect && *applied_ == Diversion::sessions) return {};

@@ -19,7 +19,7 @@ namespace headrace {
 // The diversion of a running daemon: our own table in the packet filter, from when the listeners are ready
 // until the daemon stops. New flows are taken unless somebody has a reason against it; what is live goes on
 // under every reason. Main thread only. What fails throws std::runtime_error and is tried again at the next
-// change.
+// change, or by verify().
 class DiversionControl {
  public:
   enum class Reason : std::uint8_t {
@@ -40,8 +40,9 @@ class DiversionControl {
   // Sets or clears a reason against taking new flows. Throws when the packet filter refuses.
   void set(Reason reason, bool holds);
   void remove();
-  // Looks whether rules and routing are still there and mends what can be mended, the rules three times. What
-  // it found, for the log; empty when all is well. Runs programs; throws like set().
+  // Looks whether rules and routing are still there and mends what can be mended, the rules three times;
+  // tries again what set() could not do. What it found, for the log; empty when all is well. Runs programs;
+  // throws like set().
   std::string verify();
 
   // Since the rules went in, as their own counters.

@@ -229,7 +229,7 @@ void Server::adopt(std::shared_ptr<const Configuration> fresh) {
 // back.
 void Server::verify_diversion(Instant now) {
   verify_at_ = now + kVerifyInterval;
-  if (!intercepts(configuration_->settings) || phase_ != Phase::serving) return;
+  if (!intercepts(configuration_->settings) || phase_ == Phase::starting || phase_ == Phase::stopped) return;
   try {
     if (const std::string said = diversion_.verify(); !said.empty()) log_.error("diversion: " + said);
   } catch (const std::exception& error) {

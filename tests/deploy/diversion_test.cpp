@@ -30,8 +30,8 @@ struct Diverted {
     given.settings.intercept.interfaces = {"wan*"};
     lab.middle.run([this] { net_up(plan_host(given.settings, true), dir / "net.json"); });
   }
-  void apply() {
-    lab.middle.run([this] { apply_diversion(given.plan()); });
+  void apply(OnFailure on_failure = OnFailure::take_out) {
+    lab.middle.run([this, on_failure] { apply_diversion(given.plan(), on_failure); });
   }
   void remove() {
     lab.middle.run([this] { remove_diversion(given.settings.intercept.firewall); });
@@ -234,8 +234,19 @@ TEST_CASE("diversion: a failed replacement leaves the rules that were there, in 
       {"iptables", "-t", "mangle", "-A", "PREROUTING", "-s", "203.0.113.8", "-j", "ACCEPT"});
   const std::string before = host.rules();
   host.given.settings.intercept.interfaces = {"a-name-that-is-far-too-long-for-an-interface"};
-  CHECK_THROWS(host.apply());
+  CHECK_THROWS(host.apply(OnFailure::put_back));
   CHECK(host.rules() == before);
+}
+
+TEST_CASE("diversion: a failed start takes out what a dead daemon left behind") {
+  Diverted host;
+  host.given.settings.intercept.firewall = Firewall::iptables;
+  host.apply();
+  REQUIRE(host.present());
+  host.given.settings.intercept.interfaces = {"a-name-that-is-far-too-long-for-an-interface"};
+  CHECK_THROWS_WITH(host.apply(), Contains("iptables-restore"));
+  CHECK_FALSE(host.present());
+  CHECK(goes_direct(host, kServer4));
 }
 
 // The legacy tools in the place of those of nft, for one family or both, with a lock of their own.
@@ -291,7 +302,7 @@ TEST_CASE(
   REQUIRE_THAT(before, Contains("HEADRACE_CLASS_0"));
   const auto lock = tools.hold_lock();
   host.given.settings.intercept.interfaces = {"wan0", "wan1"};
-  CHECK_THROWS_WITH(host.apply(), Contains("lock"));
+  CHECK_THROWS_WITH(host.apply(OnFailure::put_back), Contains("lock"));
   CHECK(rules() == before);
 }
 
