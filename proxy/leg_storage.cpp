@@ -74,11 +74,10 @@ struct LegStorage::Program {
   int map = -1;  // the object's
 
   // A link, not an attachment: the kernel takes it out when this process is gone, also after kill -9.
+  // Nothing, with errno, when the kernel refuses.
   Fd attach(const char* name, bpf_attach_type type) const {
     const bpf_program* program = bpf_object__find_program_by_name(object.get(), name);
-    Fd link{bpf_link_create(bpf_program__fd(program), group.get(), type, nullptr)};
-    if (!link) fail(std::string{"attach the BPF program "} + name, errno);
-    return link;
+    return Fd{bpf_link_create(bpf_program__fd(program), group.get(), type, nullptr)};
   }
 };
 
@@ -92,11 +91,13 @@ LegStorage::LegStorage() : program_{std::make_unique<Program>()} {
   program_->map = bpf_object__find_map_fd_by_name(program_->object.get(), "leg_storage");
   program_->group = own_cgroup();
   program_->apply = program_->attach("leg_storage_apply", BPF_CGROUP_SOCK_OPS);
+  if (!program_->apply) fail("attach the BPF program leg_storage_apply", errno);
 }
 
-void LegStorage::expect_listener(const Profile& profile) const {
+bool LegStorage::expect_listener(const Profile& profile) const {
   if (profile.initial_receive_window && !program_->note)
     program_->note = program_->attach("leg_storage_note", BPF_CGROUP_INET_INGRESS);
+  return !profile.initial_receive_window || program_->note;
 }
 
 bool LegStorage::put(const Fd& socket, const Profile& profile) const {
@@ -126,7 +127,7 @@ namespace headrace {
 struct LegStorage::Program {};
 
 LegStorage::LegStorage() { throw std::runtime_error{why_not()}; }
-void LegStorage::expect_listener(const Profile&) const {}
+bool LegStorage::expect_listener(const Profile& profile) const { return !profile.initial_receive_window; }
 bool LegStorage::put(const Fd&, const Profile& profile) const { return !is_wanted(profile); }
 std::string LegStorage::why_not() { return "this program was built without BPF (clang, libbpf)"; }
 

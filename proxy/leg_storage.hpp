@@ -26,9 +26,11 @@ class LegStorage {
   LegStorage(const LegStorage&) = delete;
   LegStorage& operator=(const LegStorage&) = delete;
 
-  // To be called before a listener of such a profile opens; main thread. Needs CAP_NET_ADMIN, no CAP_BPF: a
-  // reload may be the first to ask. Throws std::runtime_error "attempt: reason".
-  void expect_listener(const Profile& profile) const;
+  // To be called before a listener opens, of any profile; main thread. Needs CAP_NET_ADMIN, and CAP_BPF too
+  // where an older kernel lets nobody else make links (kernel.unprivileged_bpf_disabled): a daemon that has
+  // given it up then goes without. False, with errno, when the kernel refuses: the first receive windows of
+  // such a profile's client legs are the kernel's.
+  bool expect_listener(const Profile& profile) const;
 
   // Of a listener before it is bound, or of a socket before connect. False when the kernel refuses; does
   // nothing for a profile that asks for nothing.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "proxy/listening.hpp"
 
+#include <cerrno>
 #include <fstream>
 #include <set>
 #include <sstream>
@@ -21,9 +22,18 @@ std::vector<IpAddress> listening_addresses(InterceptMode mode, bool ipv6) {
   return addresses;
 }
 
+// A first window that can't be had is no reason to serve nobody.
+void prepare(const LegStorage& storage, const Profile& profile, const FailedCall& failed) {
+  if (storage.expect_listener(profile) || !failed) return;
+  const int reason = errno;
+  const auto segments = static_cast<int>(profile.initial_receive_window.value_or(Segments{}).count);
+  failed({0, 0, "BPF filter", segments, "initial_receive_window"},
+         {"the first window announced is the kernel's: bpf", reason});
+}
+
 void open_for_all(const ListenerPlan& plan, std::size_t workers, const LegStorage* storage,
                   const FailedCall& failed, Listening& listening) {
-  if (storage) storage->expect_listener(plan.treatment->settings);
+  if (storage) prepare(*storage, plan.treatment->settings, failed);
   for (std::size_t i = 0; i < workers; ++i) {
     Result<Fd> socket = listen_at(plan.spec(storage), failed);
     if (!socket) throw std::runtime_error{"listen at " + print(plan.at) + ": " + print(socket.error())};
