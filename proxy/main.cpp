@@ -133,6 +133,14 @@ void add_doctor(CLI::App& app, Line& line, std::function<int()>& action) {
   });
 }
 
+// A flag that a verb does not know is a misunderstanding, not a wish.
+void refuse_idle_flags(const Line& line) {
+  const bool up = line.verb == "up";
+  if (line.static_rules && !up) throw CLI::ValidationError{"--static", "only with net up"};
+  if (line.force && !up && line.verb != "down")
+    throw CLI::ValidationError{"--force", "only with net up and net down"};
+}
+
 void add_host_verbs(CLI::App& app, Line& line, std::function<int()>& action) {
   CLI::App* net = add_verb(app, line, "net",
                            "routes, rules, sysctls and the packet filter: print, install, remove, verify");
@@ -146,6 +154,7 @@ void add_host_verbs(CLI::App& app, Line& line, std::function<int()>& action) {
            return run_net(line.file, {line.verb, line.static_rules, line.force});
          },
          {"show", "up", "down", "status"});
+  app.final_callback([&line] { refuse_idle_flags(line); });
   CLI::App* version =
       add_verb(app, line, "version", "the version, and with --features what this build can do", false);
   version->add_flag("--features", line.features, "what this build can do");

@@ -167,6 +167,20 @@ TEST_CASE("net: up by another mark refuses while a daemon intercepts, harms noth
   CHECK(lab.middle.command({"ip", "rule"}).find("lookup 77") != std::string::npos);
 }
 
+TEST_CASE("net: a flag that the verb does not know is refused as usage") {
+  const lab::InlineLab lab;
+  const Daemon daemon{lab, with_sysctls()};
+  const std::string before = host_of(lab);
+  for (const auto& [verb, flag] : std::vector<std::pair<std::string, std::string>>{
+           {"show", "--force"}, {"status", "--force"}, {"show", "--static"}, {"down", "--static"}}) {
+    const auto outcome = daemon.try_command({"net", verb, flag});
+    INFO(outcome.output);
+    CHECK(outcome.status == 2);
+    CHECK(outcome.output.find(flag + ": only with net up") != std::string::npos);
+  }
+  CHECK(host_of(lab) == before);
+}
+
 TEST_CASE("net: show offers metrics of a policy's own routes, and the kernel takes them") {
   const lab::InlineLab lab;
   DaemonSettings settings = with_sysctls();
