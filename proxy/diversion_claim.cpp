@@ -38,19 +38,24 @@ DiversionClaim::DiversionClaim() : socket_{::socket(AF_UNIX, SOCK_STREAM | SOCK_
   if (errno != EADDRINUSE)
     throw std::runtime_error{"claim the diversion: " + std::system_category().message(errno)};
   throw std::runtime_error{"another headrace intercepts in this network namespace (" +
-                           diversion_holder().value_or("unknown process") + ")"};
+                           print(diversion_holder().value_or(DiversionHolder{})) + ")"};
 }
 
-std::optional<std::string> diversion_holder() {
+std::string print(const DiversionHolder& holder) {
+  if (!holder.process) return "unknown process";
+  return "pid " + std::to_string(holder.process->pid) + ", uid " + std::to_string(holder.process->uid);
+}
+
+std::optional<DiversionHolder> diversion_holder() {
   // Nobody accepts: once the queue is full of those who asked before, a blocking connect would wait for ever.
   const Fd asking{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
   const Name name;
   if (::connect(asking.get(), name.get(), Name::size) != 0)
-    return errno == ECONNREFUSED ? std::nullopt : std::optional<std::string>{"unknown process"};
-  ucred holder{};
-  socklen_t size = sizeof holder;
-  if (::getsockopt(asking.get(), SOL_SOCKET, SO_PEERCRED, &holder, &size) != 0) return "unknown process";
-  return "pid " + std::to_string(holder.pid) + ", uid " + std::to_string(holder.uid);
+    return errno == ECONNREFUSED ? std::nullopt : std::optional{DiversionHolder{}};
+  ucred process{};
+  socklen_t size = sizeof process;
+  if (::getsockopt(asking.get(), SOL_SOCKET, SO_PEERCRED, &process, &size) != 0) return DiversionHolder{};
+  return DiversionHolder{process};
 }
 
 }  // namespace headrace

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <sys/socket.h>
+
 #include <optional>
 #include <string>
 
@@ -18,7 +20,11 @@ class DiversionClaim {
   Fd socket_;
 };
 
-// "pid 17, uid 0" of who has it in this network namespace; empty when nobody does.
-std::optional<std::string> diversion_holder();
+// Who has it in this network namespace. Any local user can bind the name, so a holder may be no daemon.
+struct DiversionHolder {
+  std::optional<ucred> process;  // none: the kernel does not say, since too many have asked before
+};
+std::string print(const DiversionHolder& holder);   // "pid 17, uid 0"
+std::optional<DiversionHolder> diversion_holder();  // empty when nobody has it
 
 }  // namespace headrace

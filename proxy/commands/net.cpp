@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <cstdio>
 #include <stdexcept>
 
@@ -29,20 +32,35 @@ int status(const HostPlan& host, const Settings& settings) {
   return differences.empty() ? 0 : 1;
 }
 
+// The daemon's own user is who its state directory belongs to.
+bool may_be_the_daemon(const DiversionHolder& holder, const AdminSettings& admin) {
+  if (!holder.process) return false;
+  struct stat directory {};
+  return holder.process->uid == 0 || holder.process->uid == ::geteuid() ||
+         (::stat(admin.state_directory.c_str(), &directory) == 0 && directory.st_uid == holder.process->uid);
+}
+
 // Under a running daemon the routing rule would go from under its sessions, and its rules be put in again.
-void require_no_daemon(const std::string& verb) {
-  if (const auto holder = diversion_holder())
-    throw std::runtime_error{
-        "a daemon intercepts here (" + *holder +
-        "), and its live sessions would be cut off. End it first (headrace drain, or stop its service); "
-        "headrace bypass on takes it out of the way of new flows; headrace net " +
-        verb + " --force cuts off all"};
+// Somebody else's hold on the claim is no daemon as long as there are no rules.
+void require_no_daemon(const std::string& verb, const Settings& settings) {
+  const auto holder = diversion_holder();
+  if (!holder) return;
+  if (!may_be_the_daemon(*holder, settings.admin) && !diversion_present(settings.intercept.firewall)) {
+    std::fprintf(stderr, "headrace: %s holds the claim to divert, but no rules are there: going on\n",
+                 print(*holder).c_str());
+    return;
+  }
+  throw std::runtime_error{
+      "a daemon intercepts here (" + print(*holder) +
+      "), and its live sessions would be cut off. End it first (headrace drain, or stop its service); "
+      "headrace bypass on takes it out of the way of new flows; headrace net " +
+      verb + " --force cuts off all"};
 }
 
 // Needs no policies, so that broken ones can't keep anybody from taking it out.
 int down(const std::string& file, bool force) {
-  if (!force) require_no_daemon("down");
   const Settings settings = salvage_settings(file);
+  if (!force) require_no_daemon("down", settings);
   remove_diversion(settings.intercept.firewall);
   net_down(plan_host(settings, host_has_ipv6()), settings.intercept.state_file);
   return 0;
@@ -66,7 +84,8 @@ int run_net(const std::string& file, const NetRequest& request) {
                 route_metrics(*configuration.policies, host_routes(ipv6), LegStorage::why_not()).c_str());
     return 0;
   }
-  if (!request.force && net_up_replaces(host, settings.intercept.state_file)) require_no_daemon("up");
+  if (!request.force && net_up_replaces(host, settings.intercept.state_file))
+    require_no_daemon("up", settings);
   net_up(host, settings.intercept.state_file);
   if (request.static_rules) apply_diversion(diversion);
   return 0;

@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `net up` and `net down` against what was there before, and against what belongs to others.
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstring>
 #include <iterator>
 #include <sstream>
 
+#include "bench/lab/handle.hpp"
 #include "tests/netns/daemon.hpp"
 #include "tests/netns/rules/traffic.hpp"
 #include "tests/test.hpp"
@@ -35,6 +42,23 @@ void edit_mark(const Daemon& daemon) {
   std::string text = lab::read_file(daemon.file());
   text.replace(text.find("[intercept]\n"), 12, "[intercept]\nmark = \"0x00120000/0x00ff0000\"\ntable = 77\n");
   daemon.directory().write("headrace.toml", text);
+}
+
+// The kernel tells who asks the user that listened.
+lab::Handle bind_claim_as(const lab::InlineLab& lab, uid_t user) {
+  constexpr std::string_view kName{"\0headrace-diversion", 19};
+  return lab.middle.run([&] {
+    lab::Handle holder{lab::checked(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), "socket")};
+    sockaddr_un name{};
+    name.sun_family = AF_UNIX;
+    std::memcpy(name.sun_path, kName.data(), kName.size());
+    const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + kName.size());
+    lab::checked(::bind(holder.get(), reinterpret_cast<const sockaddr*>(&name), size), "bind");
+    lab::checked(::seteuid(user), "seteuid");
+    lab::checked(::listen(holder.get(), 8), "listen");
+    lab::checked(::seteuid(0), "seteuid");
+    return holder;
+  });
 }
 
 void add_foreign_rules(const lab::InlineLab& lab) {
@@ -178,6 +202,19 @@ TEST_CASE("net: a flag that the verb does not know is refused as usage") {
     CHECK(outcome.status == 2);
     CHECK(outcome.output.find(flag + ": only with net up") != std::string::npos);
   }
+  CHECK(host_of(lab) == before);
+}
+
+TEST_CASE("net: a claim that a stranger bound does not keep anybody from net down") {
+  const lab::InlineLab lab;
+  const Daemon daemon{lab, with_sysctls()};
+  const std::string before = host_of(lab);
+  daemon.command({"net", "up"});
+  const lab::Handle stranger = bind_claim_as(lab, 65534);
+  const auto outcome = daemon.try_command({"net", "down"});
+  INFO(outcome.output);
+  CHECK(outcome.status == 0);
+  CHECK(outcome.output.find("uid 65534") != std::string::npos);
   CHECK(host_of(lab) == before);
 }
 
