@@ -99,12 +99,48 @@ std::string change(const HostRoute& route, const Metrics& metrics) {
   return text;
 }
 
+// The value behind `key` in the route's words; empty without it.
+std::string value_of(const HostRoute& route, std::string_view key) {
+  std::istringstream words{route.text};
+  std::string value;
+  for (std::string word; words >> word;)
+    if (word == key && words >> value) return value;
+  return value;
+}
+
+// A routing daemon or network manager writes its routes again, without what others added.
+std::string owner_note(const HostRoute& route) {
+  const std::string owner = value_of(route, "proto");
+  if (owner.empty() || owner == "kernel" || owner == "static" || owner == "boot") return {};
+  return "#   (" + owner + " owns this route and may take the metrics away at its next update)\n";
+}
+
 std::string Offers::text() const {
   std::string text;
-  for (const auto& [route, offer] : by_route_)
-    text += "# " + offer.for_whom + ":\n#   " + change(routes_[route], offer.metrics) + "\n";
+  for (const auto& [index, offer] : by_route_) {
+    const HostRoute& route = routes_[index];
+    text += "# " + offer.for_whom + ":\n";
+    // `ip` prints the nexthop object's own via and dev too, and the kernel takes either it or these.
+    if (const std::string object = value_of(route, "nhid"); !object.empty())
+      text += "#   none for " + print(route.to) + ": it uses nexthop object " + object +
+              ", and `ip route change` refuses what it prints of such a route\n";
+    else
+      text += "#   " + change(route, offer.metrics) + "\n" + owner_note(route);
+  }
   for (const std::string& one : without_) text += "# " + one + "\n";
   return text;
+}
+
+Offers collect(const PolicyTable& policies, const std::vector<HostRoute>& routes) {
+  Offers offers{routes};
+  for (const Policy& policy : policies.policies()) {
+    const Decision& decision = policy.decision;
+    if (decision.action != Action::accelerate) continue;
+    const std::string name = "policy \"" + decision.policy + "\", ";
+    offers.add_leg(name + "server leg", decision.server_leg->settings, policy.match.to);
+    offers.add_leg(name + "client leg", decision.client_leg->settings, policy.match.from);
+  }
+  return offers;
 }
 
 }  // namespace
@@ -128,23 +164,21 @@ std::vector<HostRoute> read_routes(std::string_view text) {
   return routes;
 }
 
-std::string route_metrics(const PolicyTable& policies, const std::vector<HostRoute>& routes,
-                          const std::string& why_no_bpf) {
-  Offers offers{routes};
-  for (const Policy& policy : policies.policies()) {
-    const Decision& decision = policy.decision;
-    if (decision.action != Action::accelerate) continue;
-    const std::string name = "policy \"" + decision.policy + "\", ";
-    offers.add_leg(name + "server leg", decision.server_leg->settings, policy.match.to);
-    offers.add_leg(name + "client leg", decision.client_leg->settings, policy.match.from);
-  }
+bool asks_for_route_metrics(const PolicyTable& policies) {
+  const std::vector<HostRoute> none;
+  return collect(policies, none).asked();
+}
+
+std::string route_metrics(const PolicyTable& policies, const std::vector<HostRoute>& routes) {
+  const Offers offers = collect(policies, routes);
   if (!offers.asked()) return {};
-  const std::string bpf = why_no_bpf.empty() ? "The daemon does the same for each connection alone, by BPF"
-                                             : "Without BPF (" + why_no_bpf + ") windows need them";
   return "\n# Offered, and done by nobody else: metrics of routes for initial_window, initial_receive_window "
          "and\n"
-         "# quickack = \"always\". They hold for every connection of this host by that route.\n# " +
-         bpf + ".\n" + offers.text();
+         "# quickack = \"always\". They hold for every connection of this host by that route. Where the "
+         "daemon "
+         "has\n"
+         "# CAP_BPF it does the same for each connection alone; elsewhere windows need them.\n" +
+         offers.text();
 }
 
 }  // namespace headrace

@@ -18,12 +18,14 @@ struct HostRoute {
   std::string text;  // what `ip route change` takes to leave it as it is
 };
 
+// Whether any policy's leg asks for what a route's metrics can do.
+bool asks_for_route_metrics(const PolicyTable& policies);
+
 // Of `ip -o route show`: unicast routes to a prefix of their own, in the kernel's order. The default route is
 // nobody's own, and what a router advertised is not ours to keep.
 std::vector<HostRoute> read_routes(std::string_view text);
 
 // Comments for `net show`, a command each route; empty when no policy asks for any of it.
-std::string route_metrics(const PolicyTable& policies, const std::vector<HostRoute>& routes,
-                          const std::string& why_no_bpf);
+std::string route_metrics(const PolicyTable& policies, const std::vector<HostRoute>& routes);
 
 }  // namespace headrace

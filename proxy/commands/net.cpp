@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <stdexcept>
 
@@ -11,7 +12,6 @@
 #include "policy/listener_class.hpp"
 #include "proxy/commands/commands.hpp"
 #include "proxy/diversion_claim.hpp"
-#include "proxy/leg_storage.hpp"
 
 namespace headrace {
 namespace {
@@ -66,6 +66,17 @@ int down(const std::string& file, bool force) {
   return 0;
 }
 
+std::string offered_metrics(const PolicyTable& policies, bool ipv6) {
+  if (!asks_for_route_metrics(policies)) return {};
+  try {
+    return route_metrics(policies, host_routes(ipv6));
+  } catch (const std::runtime_error& error) {
+    std::string why = error.what();
+    std::replace(why.begin(), why.end(), '\n', ' ');
+    return "\n# metrics of routes can't be offered: " + why + "\n";
+  }
+}
+
 }  // namespace
 
 int run_net(const std::string& file, const NetRequest& request) {
@@ -81,7 +92,7 @@ int run_net(const std::string& file, const NetRequest& request) {
   const DiversionPlan diversion{settings, *configuration.policies, classes, ports, Diversion::on, ipv6};
   if (verb == "show") {
     std::printf("%s%s", net_show(host, diversion).c_str(),
-                route_metrics(*configuration.policies, host_routes(ipv6), LegStorage::why_not()).c_str());
+                offered_metrics(*configuration.policies, ipv6).c_str());
     return 0;
   }
   if (!request.force && net_up_replaces(host, settings.intercept.state_file))

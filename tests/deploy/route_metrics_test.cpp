@@ -15,13 +15,15 @@ const char* const kRoutes =
     "198.18.9.0/24 via 198.18.2.2 dev lan0 proto static metric 5 linkdown \n"
     "198.18.9.5 via 198.18.2.3 dev lan0 initcwnd 20 mtu 1400 \n"
     "198.18.20.0/24 \\\tnexthop via 198.18.1.2 dev wan0 weight 1 \\\tnexthop via 198.18.1.3 dev wan0 weight "
-    "1 \n";
+    "1 \n"
+    "198.18.30.0/24 nhid 7 via 198.18.2.2 dev lan0 proto zebra metric 20 \n"
+    "198.18.31.0/24 via 198.18.2.2 dev lan0 proto bird metric 32 \n";
 
-std::string metrics(const std::string& policies, const std::string& why_no_bpf = "") {
+std::string metrics(const std::string& policies) {
   const Configuration configuration = load_configuration_text(
       {{"headrace.toml", "policy_files = \"policies.d/*.toml\"\n"}, {"policies.d/10.toml", policies}}, {});
   auto routes = read_routes(kRoutes);
-  return route_metrics(*configuration.policies, routes, why_no_bpf);
+  return route_metrics(*configuration.policies, routes);
 }
 
 // A policy whose server leg, and no other, asks for metrics.
@@ -65,11 +67,20 @@ TEST_CASE("route metrics: policies that share a route get the most that one asks
                             "#   ip -4 route change 198.18.9.5 initcwnd 30 quickack 1 via"));
 }
 
-TEST_CASE("route metrics: nothing is said when nobody asks, and why when BPF is missing") {
+TEST_CASE("route metrics: a route by a nexthop object is left out, and why") {
+  CHECK_THAT(metrics(server("198.18.30.0/24", "initial_window = 30")),
+             Contains("none for 198.18.30.0/24: it uses nexthop object 7") && !Contains("route change 198"));
+}
+
+TEST_CASE("route metrics: a route with an owner that updates it says so, others don't") {
+  CHECK_THAT(metrics(server("198.18.31.0/24", "initial_window = 30")),
+             Contains("metric 32\n#   (bird owns this route and may take the metrics away"));
+  CHECK_THAT(metrics(server("198.18.9.0/24", "initial_window = 30")), !Contains("owns this route"));
+}
+
+TEST_CASE("route metrics: nothing is said when nobody asks") {
   CHECK(metrics(server("198.18.9.5", "quickack = \"auto\"")).empty());
-  CHECK_THAT(metrics(server("198.18.9.5", "initial_window = 30"), "no libbpf"),
-             Contains("Without BPF (no libbpf)"));
-  CHECK_THAT(metrics(server("198.18.9.5", "initial_window = 30")), Contains("by BPF"));
+  CHECK_THAT(metrics(server("198.18.9.5", "initial_window = 30")), Contains("CAP_BPF"));
 }
 
 }  // namespace
