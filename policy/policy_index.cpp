@@ -91,6 +91,7 @@ std::optional<std::size_t> PolicyIndex::first_match(const std::vector<Policy>& p
 std::optional<std::size_t> PolicyIndex::first_cover(const std::vector<Policy>& policies,
                                                     std::size_t index) const {
   const Match& match = policies[index].match;
+  if (match.to.empty()) return std::nullopt;  // all its addresses are bad, which is said elsewhere
   std::size_t best = index;
   const auto try_all = [&](std::span<const std::uint32_t> indices) {
     for (const std::uint32_t earlier : indices) {
