@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
 #include "tests/config/loading.hpp"
 #include "tests/test.hpp"
 
@@ -158,4 +162,18 @@ TEST_CASE("policy files: an empty file is a problem, since a half-finished save 
   CHECK(problems_of("", "# none\n") ==
         std::vector<std::string>{"headrace.toml: the file is empty (a comment is enough to mean it)"});
   CHECK(problems_of("# none\n", "\n \n").size() == 1);
+}
+
+TEST_CASE("policy files: the cookbook's examples have no problem, each alone") {
+  int files = 0;
+  for (const auto& entry :
+       std::filesystem::directory_iterator{HEADRACE_SOURCE_DIR "/docs/cookbook/policies"}) {
+    const std::string name = entry.path().filename().string();
+    CAPTURE(name);
+    std::ostringstream text;
+    text << std::ifstream{entry.path()}.rdbuf();
+    CHECK(problems_of("workers = 1\n", text.str()) == std::vector<std::string>{});
+    ++files;
+  }
+  CHECK(files == 4);
 }
