@@ -65,6 +65,15 @@ void wait_until_it_accepts(const SpeedLab& lab, const Process& process, std::siz
 
 }  // namespace
 
+std::vector<Contender> with_a_bare_policy() {
+  return {
+      {"direct", "routed, no proxy", Carrier::direct},
+      {"headrace", "headrace inline, a bare policy", Carrier::headrace_inline},
+      {"haproxy", "haproxy", Carrier::haproxy, true},
+      {"nginx", "nginx stream", Carrier::nginx, true},
+  };
+}
+
 std::optional<fs::path> program_of(const Contender& contender, const fs::path& headrace) {
   switch (contender.carrier) {
     case Carrier::direct:

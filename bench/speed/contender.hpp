@@ -27,6 +27,9 @@ struct Contender {
   std::function<void(const InlineLab&)> prepare = {};  // what is different in its labs; before it starts
 };
 
+// Nobody, headrace inline with the lab's policy, which is a bare one, and both peers as they come.
+std::vector<Contender> with_a_bare_policy();
+
 // Where headrace's program is, or nothing when the contender cannot be had on this machine (the peers are
 // looked for in PATH and where Debian installs daemons).
 std::optional<std::filesystem::path> program_of(const Contender& contender,

@@ -149,15 +149,6 @@ std::vector<Bar> delack_bars() {
           {"parts_rtt5", "stalled", "direct", "", at_least, 9}};
 }
 
-std::vector<Contender> delack_contenders() {
-  return {
-      {"direct", "routed, no proxy", Carrier::direct},
-      {"headrace", "headrace inline, a bare policy", Carrier::headrace_inline},
-      {"haproxy", "haproxy", Carrier::haproxy, true},
-      {"nginx", "nginx stream", Carrier::nginx, true},
-  };
-}
-
 }  // namespace
 
 ScenarioReport run_delack(const ScenarioRequest& request) {
@@ -173,7 +164,7 @@ ScenarioReport run_delack(const ScenarioRequest& request) {
         "5 turns (--quick: 1): the kernel's timers decide these values; turns run side by side, each in a "
         "lab of its own, "
         "everything at nice -15"},
-       delack_contenders(),
+       with_a_bare_policy(),
        delack_rows(waits),
        delack_bars(),
        5,

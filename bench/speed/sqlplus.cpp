@@ -15,15 +15,6 @@ namespace {
 constexpr double kMostTrips = 1.05;  // and what the exchange takes without a WAN
 constexpr const char* kModerated = "moderated";
 
-std::vector<Contender> sqlplus_contenders() {
-  return {
-      {"direct", "routed, no proxy", Carrier::direct},
-      {"headrace", "headrace inline, a bare policy", Carrier::headrace_inline},
-      {"haproxy", "haproxy", Carrier::haproxy, true},
-      {"nginx", "nginx stream", Carrier::nginx, true},
-  };
-}
-
 std::string kernels_default() {
   std::string name = read_file("/proc/sys/net/ipv4/tcp_congestion_control");
   name.erase(name.find_last_not_of('\n') + 1);
@@ -103,7 +94,7 @@ ScenarioReport run_sqlplus(const ScenarioRequest& request) {
   if (!reason) moderated.emplace();
   const std::vector<SqlplusServer> kinds = servers(moderated);
   SqlplusTrace trace;
-  ScenarioPlan plan{"sqlplus", conditions(), sqlplus_contenders(), sqlplus_rows(kinds, trace), {}, 5, 1};
+  ScenarioPlan plan{"sqlplus", conditions(), with_a_bare_policy(), sqlplus_rows(kinds, trace), {}, 5, 1};
   // A turn takes longest there; a row that is asked for by name can be had.
   if (request.quick && request.rows.empty())
     std::erase_if(plan.rows, [](const Row& row) { return row.id.starts_with("rtt300_"); });
