@@ -117,6 +117,7 @@ bool Pump::splice_once(WorkerResources& resources, std::size_t most) {
   const ssize_t count = ::splice(from_.socket.get(), nullptr, pipe_->write_end.get(), nullptr,
                                  std::min(kPipeSize, most), SPLICE_F_NONBLOCK | SPLICE_F_MOVE);
   if (count > 0) {
+    from_.is_fresh = false;  // a mark may stand right behind these, and the next read may be a copy
     in_pipe_ += static_cast<std::size_t>(count);
     since_drained_ += static_cast<std::uint64_t>(count);
     resources.budget().take(static_cast<std::size_t>(count));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <sys/socket.h>
 
+#include "proxy/socket.hpp"
 #include "tests/proxy/relay_rig.hpp"
 #include "tests/proxy/waiting.hpp"
 #include "tests/test.hpp"
@@ -159,6 +160,28 @@ TEST_CASE("pump: a mark right behind full reads is not read across") {
   const Marked marked = next_mark(rig, rig.server);
   CHECK(compare(marked.before, before) == kWhole);
   CHECK(marked.mark == "!");
+}
+
+TEST_CASE("pump: a mark that comes right behind spliced bytes is not read across") {
+  RelayRig rig{with_urgent_inline()};
+  Pump pump{rig.client_leg, rig.server_leg, {}};
+  rig.server_leg.note({.writable = true});
+  const std::string chunk = lab::pattern(60'000);
+  for (int round = 0; round < 10; ++round) {  // from the fifth on by splice
+    REQUIRE(rig.client.send_all(chunk) == lab::End::done);
+    REQUIRE(eventually([&] { return unread(rig.client_leg.socket) == chunk.size(); }));
+    rig.client_leg.note({.readable = true});
+    pump.run(rig.resources);
+    REQUIRE(rig.server.receive_exactly(chunk.size()).bytes == chunk);
+  }
+  // Its share of the turn was over before it found out that nothing is left; then the server spoke.
+  rig.client_leg.readable = true;
+  pump.other_direction_spoke(rig.resources);
+  rig.client.send_urgent('!');
+  REQUIRE(eventually([&] { return unread(rig.client_leg.socket) == 1; }));
+  pump.run(rig.resources);
+  CHECK(read_to_mark(rig.server).mark == "!");
+  pump.release(rig.resources);
 }
 
 TEST_CASE("pump: a relay with a mark behind it does not spin") {
