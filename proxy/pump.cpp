@@ -86,7 +86,12 @@ std::size_t Pump::allowance(Instant now) {
 
 bool Pump::copy_once(WorkerResources& resources, std::size_t most) {
   const auto scratch = resources.scratch();
-  // A first read after an edge stops before a mark that came meanwhile; a second would run across it.
+  // A first read after an edge stops before a mark that came meanwhile; a second would run across it. It may
+  // also find nothing to read, and a mark that comes only now would then stand where it begins.
+  if (!from_.is_fresh && !from_.ending && unread(from_.socket) == 0) {
+    source_failed(EAGAIN);
+    return false;
+  }
   const bool mark = (from_.urgent || !from_.is_fresh) && at_urgent_mark(from_.socket);
   from_.is_fresh = false;
   const std::size_t room = mark ? 1 : std::min(scratch.size(), most);
