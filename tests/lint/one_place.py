@@ -18,6 +18,7 @@ LIBRARIES = {
     r"openssl/": ["proxy/tls.*"],
     r"bpf/libbpf|bpf/bpf\.h": ["proxy/leg_storage.cpp", "bench/moderated/*"],
     r"benchmark/": ["bench/micro/*"],
+    r"libmnl/": ["deploy/diversion_elements.cpp"],
     r"cap-ng": ["proxy/commands/leg_storage.cpp"],
 }
 SOCKET_CALL = re.compile(
