@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "deploy/command.hpp"
+#include "deploy/diversion_elements.hpp"
 #include "deploy/iptables_saved.hpp"
 #include "deploy/net_apply.hpp"
 
@@ -37,14 +38,14 @@ void put_back(const IptablesText& before, bool ipv6) {
 
 // A transaction is one family's, with the legacy tools one table's: what comes later can fail, above all for
 // the lock that these wait for.
-void apply_iptables(const DiversionPlan& plan, OnFailure on_failure) {
+void apply_iptables(const DiversionPlan& plan, bool keep_before) {
   const IptablesText before = saved_rules(plan.ipv6);
   try {
     restore(render_iptables(plan, before));
   } catch (const std::runtime_error&) {
     const auto why = std::current_exception();
     try {
-      if (on_failure == OnFailure::put_back)
+      if (keep_before)
         put_back(before, plan.ipv6);
       else
         remove_diversion(Firewall::iptables);
@@ -55,11 +56,13 @@ void apply_iptables(const DiversionPlan& plan, OnFailure on_failure) {
   }
 }
 
-bool nft_present() {
-  const CommandResult listed = run_command({"nft", "list", "chain", "inet", "headrace", "divert"});
-  // Whoever flushed the table left its chains: only the base chain's own line would be there.
-  const auto rules = std::count(listed.out.begin(), listed.out.end(), '\n');
-  return listed.ok() && rules > 5;
+// Whoever flushed the table left its chains.
+bool nft_present() { return DiversionElements{}.rules("divert") > 0; }
+
+// False when somebody else has changed the table: nft refuses, or what should be there is gone.
+bool change_nft(const NftTable& before, const NftTable& now) {
+  const std::string change = render_change(before, now);
+  return change.empty() ? nft_present() : run_command({"nft", "-f", "-"}, change).ok();
 }
 
 bool iptables_present() {
@@ -73,11 +76,22 @@ bool iptables_present() {
 
 }  // namespace
 
-void apply_diversion(const DiversionPlan& plan, OnFailure on_failure) {
+AppliedDiversion apply_diversion(const DiversionPlan& plan, const AppliedDiversion* before) {
   const InterceptSettings& intercept = plan.settings.intercept;
-  if (intercept.mode == InterceptMode::off) return remove_diversion(intercept.firewall);
-  if (intercept.firewall == Firewall::iptables) return apply_iptables(plan, on_failure);
-  require_command({"nft", "-f", "-"}, render_nft(plan));
+  if (intercept.mode == InterceptMode::off) {
+    remove_diversion(intercept.firewall);
+    return {};
+  }
+  if (intercept.firewall == Firewall::iptables) {
+    apply_iptables(plan, before != nullptr);
+    return {{}, true};
+  }
+  AppliedDiversion now{nft_table(plan), true};
+  if (before != nullptr && change_nft(before->nft, now.nft))
+    now.counters_began = false;
+  else
+    require_command({"nft", "-f", "-"}, render(now.nft));
+  return now;
 }
 
 void remove_diversion(Firewall firewall) {

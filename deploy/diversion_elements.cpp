@@ -259,6 +259,17 @@ std::optional<std::uint64_t> DiversionElements::packets(const std::string& count
   return error == 0 ? counted : std::nullopt;
 }
 
+std::size_t DiversionElements::rules(const std::string& chain) noexcept {
+  if (is_too_long(chain, {})) return 0;
+  Messages messages{room_.get()};
+  nlmsghdr* message = messages.add_nft(NFT_MSG_GETRULE, NLM_F_DUMP);
+  mnl_attr_put_strz(message, NFTA_RULE_TABLE, kTable);
+  mnl_attr_put_strz(message, NFTA_RULE_CHAIN, chain.c_str());
+  std::size_t count = 0;
+  ask(socket_.get(), messages, room_.get(), [&count](const nlmsghdr&) { ++count; });
+  return count;
+}
+
 namespace {
 
 constexpr std::size_t kRegister = 4;

@@ -57,6 +57,10 @@ std::vector<MatchRule> lower_all(const DiversionPlan& plan, Family family) {
   return rules;
 }
 
+// As many items a list may have that policies are joined into: a change of one of them changes the whole
+// rule, and where so many rules follow each other they are found by address anyway (deploy/rule_index).
+constexpr std::size_t kMostJoined = 64;
+
 enum class Axis { none, from, to, ports };
 
 // The one list in which two rules may differ so that their union is a rule again.
@@ -88,12 +92,20 @@ MatchRule merged(const std::vector<MatchRule>& rules, std::size_t first, std::si
   return rule;
 }
 
+std::size_t size_along(Axis axis, const MatchRule& rule) {
+  if (axis == Axis::ports) return rule.ports.size();
+  return axis == Axis::from ? rule.from.size() : rule.to.size();
+}
+
 std::vector<MatchRule> merge_neighbours(const std::vector<MatchRule>& rules) {
   std::vector<MatchRule> shorter;
   for (std::size_t first = 0; first < rules.size();) {
     std::size_t end = first + 1;
     const Axis axis = end < rules.size() ? mergeable(rules[first], rules[end]) : Axis::none;
-    while (axis != Axis::none && end < rules.size() && mergeable(rules[first], rules[end]) == axis) ++end;
+    std::size_t size = size_along(axis, rules[first]);
+    while (axis != Axis::none && end < rules.size() && mergeable(rules[first], rules[end]) == axis &&
+           (size += size_along(axis, rules[end])) <= kMostJoined)
+      ++end;
     shorter.push_back(merged(rules, first, end, axis));
     first = end;
   }

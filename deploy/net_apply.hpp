@@ -23,10 +23,16 @@ bool net_up_replaces(const HostPlan& plan, const std::string& state_file);
 // What is missing or different, one sentence each; empty: all is in place.
 std::vector<std::string> net_differences(const HostPlan& plan);
 
-// The diversion itself, owned by the running daemon. Rules that were there before are worth keeping only to
-// whose they are: a dead daemon's have no listeners, and the iptables form drops new flows for want of them.
-enum class OnFailure : std::uint8_t { take_out, put_back };
-void apply_diversion(const DiversionPlan& plan, OnFailure on_failure = OnFailure::take_out);
+// The diversion itself, owned by the running daemon.
+struct AppliedDiversion {
+  NftTable nft;                 // what the packet filter holds; empty under iptables
+  bool counters_began = false;  // anew
+};
+// `before`: what the caller knows to be there. nft is then given only what differs (all of it, where that is
+// refused). Where iptables fails, rules that were there are worth keeping only to whose they are: those of
+// `before` are put back; a dead daemon's have no listeners, and the iptables form drops new flows for want of
+// them, so they go.
+AppliedDiversion apply_diversion(const DiversionPlan& plan, const AppliedDiversion* before = nullptr);
 void remove_diversion(Firewall firewall);
 bool diversion_present(Firewall firewall);
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "config/settings.hpp"
+#include "deploy/nft_table.hpp"
 #include "policy/listener_class.hpp"
 #include "policy/policy_table.hpp"
 
@@ -32,9 +33,9 @@ struct DiversionPlan {
   bool ipv6 = true;  // false on hosts without IPv6
 };
 
-// A whole `nft -f` script that replaces table inet headrace in one transaction.
+// Table inet headrace, and the whole `nft -f` script that replaces it in one transaction.
+NftTable nft_table(const DiversionPlan& plan);
 std::string render_nft(const DiversionPlan& plan);
-std::string render_nft_removal();
 
 // The same in the form of `iptables-restore --noflush` (one text per family); chains named HEADRACE_*.
 struct IptablesText {

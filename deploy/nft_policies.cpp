@@ -10,12 +10,9 @@ namespace headrace {
 namespace {
 
 std::string_view name_of(Family family) { return family == Family::ipv4 ? "ipv4" : "ipv6"; }
+std::string address_type(Family family) { return family == Family::ipv4 ? "ipv4_addr" : "ipv6_addr"; }
 std::string selector(Family family, std::string_view side) {
   return std::string{family == Family::ipv4 ? "ip " : "ip6 "}.append(side);
-}
-
-std::string verdict(const MatchRule& rule) {
-  return rule.listener_class ? "goto class_" + std::to_string(*rule.listener_class) : "return";
 }
 
 template <class List>
@@ -36,14 +33,39 @@ MatchRule without_key(MatchRule rule, IndexBy by) {
   return rule;
 }
 
+std::string_view side(IndexBy by) { return by == IndexBy::to ? "daddr" : "saddr"; }
+
+NftTable::Set address_map(IndexBy by, Family family, std::string_view suffix, std::string_view flags) {
+  std::string name{side(by)};
+  name.append("_").append(name_of(family)).append(suffix);
+  return {name, "map", "    type " + address_type(family) + " : verdict\n" + std::string{flags}, {}};
+}
+
+// Neighbours that are sent to the same are one.
+std::vector<RuleIndex::Region> joined(const std::vector<RuleIndex::Region>& regions,
+                                      const std::vector<std::string>& targets) {
+  std::vector<RuleIndex::Region> fewer;
+  for (const RuleIndex::Region& region : regions) {
+    if (!fewer.empty() && targets[fewer.back().list] == targets[region.list] &&
+        next(fewer.back().last) == region.first)
+      fewer.back().last = region.last;
+    else
+      fewer.push_back(region);
+  }
+  return fewer;
+}
+
 }  // namespace
 
-NftPolicies::NftPolicies(const DiversionPlan& plan) {
-  if (plan.ipv6) {
-    add_chain("policies", "    meta nfproto vmap { ipv4 : goto policies_ipv4, ipv6 : goto policies_ipv6 }\n");
-  } else {
-    add_chain("policies", "    meta nfproto ipv4 goto policies_ipv4\n");
-  }
+std::string class_chain(const DiversionPlan& plan, std::size_t listener_class) {
+  return "class_" + std::to_string(plan.ports.at(listener_class));
+}
+
+NftPolicies::NftPolicies(const DiversionPlan& plan) : plan_{plan} {
+  chains_.push_back({"policies", "",
+                     plan.ipv6
+                         ? "    meta nfproto vmap { ipv4 : goto policies_ipv4, ipv6 : goto policies_ipv6 }\n"
+                         : "    meta nfproto ipv4 goto policies_ipv4\n"});
   add_family(match_rules(plan, Family::ipv4), Family::ipv4);
   if (plan.ipv6) add_family(match_rules(plan, Family::ipv6), Family::ipv6);
 }
@@ -54,34 +76,41 @@ void NftPolicies::add_family(const std::vector<MatchRule>& rules, Family family)
   std::string body;
   if (index.by == IndexBy::nothing) {
     for (const MatchRule& rule : rules) body += rule_line(rule, family);
-    return add_chain(chain, body);
+    return chains_.push_back({chain, "", body});
   }
   std::vector<std::string> targets;
-  for (const auto& list : index.lists) {
-    const MatchRule only = without_key(rules[list.front()], index.by);
-    if (only.matches_all()) {
-      targets.push_back(verdict(only));
-      continue;
-    }
-    const std::string name = chain + "_" + std::to_string(targets.size());
-    body.clear();
-    for (const std::size_t i : list) body += rule_line(without_key(rules[i], index.by), family);
-    add_chain(name, body);
-    targets.push_back("goto " + name);
+  for (const auto& list : index.lists) targets.push_back(target(rules, list, index.by, family));
+  NftTable::Set single = address_map(index.by, family, "_single", "");
+  NftTable::Set ranges = address_map(index.by, family, "_ranges", "    flags interval\n");
+  for (const auto& [first, last, list] : joined(index.regions, targets))
+    (first == last ? single : ranges).elements.push_back({print_range(first, last), targets[list]});
+  for (NftTable::Set* map : {&single, &ranges}) {
+    if (map->elements.empty()) continue;
+    body += "    " + selector(family, side(index.by)) + " vmap @" + map->name + "\n";
+    sets_.push_back(std::move(*map));
   }
-  body = "    " + selector(family, index.by == IndexBy::to ? "daddr" : "saddr") + " vmap {\n";
-  for (const auto& [first, last, list] : index.regions) {
-    body.append("      ").append(print_range(first, last)).append(" : ").append(targets[list]).append(",\n");
-  }
-  add_chain(chain, body + "    }\n");
+  chains_.push_back({chain, "", body});
 }
 
-void NftPolicies::add_chain(const std::string& name, const std::string& body) {
-  chains_.append("\n  chain ").append(name).append(" {\n").append(body).append("  }\n");
+// The chain that an address is sent to, given the rules that it can meet: lists that say the same are one.
+std::string NftPolicies::target(const std::vector<MatchRule>& rules, const std::vector<std::size_t>& list,
+                                IndexBy by, Family family) {
+  const MatchRule only = without_key(rules[list.front()], by);
+  if (only.matches_all())
+    return only.listener_class ? class_chain(plan_, *only.listener_class) : std::string{};
+  std::string body;
+  for (const std::size_t i : list) body += rule_line(without_key(rules[i], by), family);
+  const auto [chain, is_new] = name(name_of(family), body);
+  if (is_new) chains_.push_back({chain, "", body});
+  return chain;
+}
+
+std::string NftPolicies::verdict(const MatchRule& rule) const {
+  return rule.listener_class ? "goto " + class_chain(plan_, *rule.listener_class) : "return";
 }
 
 std::string NftPolicies::rule_line(const MatchRule& rule, Family family) {
-  const std::string type = family == Family::ipv4 ? "ipv4_addr" : "ipv6_addr";
+  const std::string type = address_type(family);
   std::string line = "    ";
   line += condition(selector(family, "daddr"), type, print_all(rule.to));
   line += condition("tcp dport", "inet_service", print_all(rule.ports));
@@ -93,20 +122,23 @@ std::string NftPolicies::condition(const std::string& what, const std::string& t
                                    const std::vector<std::string>& values) {
   if (values.empty()) return {};
   if (values.size() == 1) return what + " " + values.front() + " ";
-  const std::string elements = join(values);
-  const std::string stem = type == "inet_service" ? "ports_" : "addresses_";
-  const auto [at, is_new] = names_.try_emplace({type, elements}, stem + std::to_string(names_.size()));
+  const std::string stem = type == "inet_service" ? "ports" : "addresses";
+  const auto [set, is_new] = name(stem, join(values));
   if (is_new) {
-    sets_.push_back("  set " + at->second + " {\n    type " + type +
-                    "\n    flags interval\n    elements = { " + elements + " }\n  }\n");
+    std::vector<NftTable::Element> elements;
+    for (const std::string& value : values) elements.push_back({value, {}});
+    sets_.push_back({set, "set", "    type " + type + "\n    flags interval\n", std::move(elements)});
   }
-  return what + " @" + at->second + " ";
+  return what + " @" + set + " ";
 }
 
-std::string NftPolicies::sets() const {
-  std::string text;
-  for (const std::string& set : sets_) text += set;
-  return text;
+std::pair<std::string, bool> NftPolicies::name(std::string_view stem, const std::string& content) {
+  std::string name = name_for(stem, content);
+  while (true) {
+    const auto [known, is_new] = content_of_.try_emplace(name, content);
+    if (known->second == content) return {name, is_new};
+    name += "_";  // somebody else's number
+  }
 }
 
 }  // namespace headrace

@@ -29,25 +29,25 @@ void DiversionControl::replace(std::shared_ptr<const Configuration> configuratio
                                ClassPorts ports) {
   if (!claim_) claim_.emplace();
   Content fresh{std::move(configuration), std::move(classes), std::move(ports)};
-  put(fresh);
+  put(fresh, There::as_we_left_it);
   content_ = std::move(fresh);
 }
 
 void DiversionControl::set(Reason reason, bool holds) {
   reasons_ = holds ? reasons_ | bit(reason) : reasons_ & ~bit(reason);
-  if (applied_ && *applied_ != wanted()) put(content_);
+  if (applied_ && *applied_ != wanted()) put(content_, There::as_we_left_it);
 }
 
-void DiversionControl::put(const Content& content) {
+void DiversionControl::put(const Content& content, There there) {
   const Settings& settings = content.configuration->settings;
   if (settings.intercept.mode == InterceptMode::off) return;
   const auto missing = missing_on_host(settings);
   reasons_ = missing.empty() ? reasons_ & ~bit(Reason::host) : reasons_ | bit(Reason::host);
   const std::uint64_t accepted = accepted_();
-  apply_diversion(
+  rules_ = apply_diversion(
       {settings, *content.configuration->policies, content.classes, content.ports, wanted(), ipv6_},
-      applied_ ? OnFailure::put_back : OnFailure::take_out);
-  accepted_before_rules_ = accepted;
+      applied_ && there == There::as_we_left_it ? &rules_ : nullptr);
+  if (rules_.counters_began) accepted_before_rules_ = accepted;
   applied_ = wanted();
 }
 
@@ -63,14 +63,14 @@ std::string DiversionControl::verify() {
   const Settings& settings = content_.configuration->settings;
   const auto missing = missing_on_host(settings);
   if (missing.empty() == holds(Reason::host)) {
-    put(content_);
+    put(content_, There::as_we_left_it);
     if (missing.empty())
       return std::string{"the host is prepared again"} + (takes_new_flows() ? ": new flows are taken" : "");
     return "new flows go straight to the server until `headrace net up` has been run again: " +
            missing.front();
   }
   if (*applied_ != wanted()) {
-    put(content_);
+    put(content_, There::as_we_left_it);
     return "the packet filter has taken the change that it refused before";
   }
   // A redirect that takes nothing has no rules that could be missed.
@@ -81,7 +81,7 @@ std::string DiversionControl::verify() {
     return "somebody took the rules out again and again: they stay out until a restart";
   }
   ++repairs_;
-  put(content_);
+  put(content_, There::unknown);
   return "somebody took the rules out: they are in again";
 }
 

@@ -59,7 +59,9 @@ class DiversionControl {
 
   static unsigned bit(Reason reason) { return 1U << static_cast<unsigned>(reason); }
   Diversion wanted() const { return reasons_ == 0 ? Diversion::on : Diversion::sessions; }
-  void put(const Content& content);
+  enum class There : std::uint8_t { as_we_left_it, unknown };
+
+  void put(const Content& content, There there);
   std::vector<std::string> missing_on_host(const Settings& settings) const;
 
   bool ipv6_;
@@ -67,6 +69,7 @@ class DiversionControl {
   std::uint64_t accepted_before_rules_ = 0;
   std::optional<DiversionClaim> claim_;
   std::optional<Diversion> applied_;  // what the packet filter has
+  AppliedDiversion rules_;            // if any
   unsigned reasons_ = 0;
   int repairs_ = 0;
   Content content_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The command line: words in, one verb called, its exit status out. 2 for usage, 1 for what is bad.
 #include <fcntl.h>
+#include <malloc.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -196,9 +197,14 @@ void open_standard_descriptors() {
   }
 }
 
+// Freed in small pieces while large ones are asked for, glibc's fast bins are merged again and again: 0.3 of
+// 1.3 s of processor in a reload of 100,000 policies. Threads keep their own small caches without them.
+void use_no_fast_bins() { ::mallopt(M_MXFAST, 0); }
+
 }  // namespace
 
 int main(int count, char** words) {
+  use_no_fast_bins();
   open_standard_descriptors();
   CLI::App app{"headrace: a transparent split-connection TCP proxy", "headrace"};
   app.set_version_flag("--version", std::string{"headrace "} + HEADRACE_VERSION);

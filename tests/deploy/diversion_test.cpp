@@ -30,8 +30,12 @@ struct Diverted {
     given.settings.intercept.interfaces = {"wan*"};
     lab.middle.run([this] { net_up(plan_host(given.settings, true), dir / "net.json"); });
   }
-  void apply(OnFailure on_failure = OnFailure::take_out) {
-    lab.middle.run([this, on_failure] { apply_diversion(given.plan(), on_failure); });
+  // As a daemon that knows nothing of what is there, or as one that put it in.
+  void apply() {
+    lab.middle.run([this] { rules = apply_diversion(given.plan()); });
+  }
+  void change() {
+    lab.middle.run([this] { rules = apply_diversion(given.plan(), &rules); });
   }
   void remove() {
     lab.middle.run([this] { remove_diversion(given.settings.intercept.firewall); });
@@ -39,7 +43,7 @@ struct Diverted {
   bool present() {
     return lab.middle.run([this] { return diversion_present(given.settings.intercept.firewall); });
   }
-  std::string rules() const { return lab.middle.command({"nft", "-s", "list", "ruleset"}); }
+  std::string listed() const { return lab.middle.command({"nft", "-s", "list", "ruleset"}); }
   lab::Socket listen(const std::string& at) const {
     lab::SocketOptions options;
     options.transparent = true;
@@ -49,6 +53,7 @@ struct Diverted {
   lab::InlineLab lab;
   lab::TempDir dir;
   given::Host given;
+  AppliedDiversion rules;
 };
 
 // Of iptables-save: the rest of it holds the time and counts packets.
@@ -176,12 +181,12 @@ TEST_CASE("diversion: applying twice is the same as once, and removing leaves no
   CHECK_FALSE(host.present());
   host.remove();
   host.apply();
-  const std::string once = host.rules();
+  const std::string once = host.listed();
   host.apply();
-  CHECK(host.rules() == once);
+  CHECK(host.listed() == once);
   host.remove();
   CHECK_FALSE(host.present());
-  CHECK_THAT(host.rules(), !Contains("headrace") && !Contains("HEADRACE"));
+  CHECK_THAT(host.listed(), !Contains("headrace") && !Contains("HEADRACE"));
 }
 
 TEST_CASE("diversion: a flushed rule set is noticed") {
@@ -206,13 +211,13 @@ TEST_CASE("diversion: other people's rules stay as they are, in order") {
   host.given.settings.intercept.firewall = Firewall::iptables;
   host.apply();
   host.remove();
-  const std::string before = host.rules();
+  const std::string before = host.listed();
   host.given.settings.intercept.firewall = GENERATE(Firewall::nft, Firewall::iptables);
   host.apply();
   host.apply();
-  CHECK_THAT(host.rules(), Contains("MINE"));
+  CHECK_THAT(host.listed(), Contains("MINE"));
   host.remove();
-  CHECK(host.rules() == before);
+  CHECK(host.listed() == before);
   CHECK_THAT(before, Contains("MINE") && Contains("theirs") && Contains("notrack"));
 }
 
@@ -224,6 +229,24 @@ TEST_CASE("diversion: a failed iptables transaction leaves nothing behind") {
   CHECK_FALSE(host.present());
 }
 
+TEST_CASE("diversion: a change of a table that somebody took out or emptied puts all of it in") {
+  Diverted host{{{{}, {"198.18.2.2"}, {}}}};
+  const auto listener = host.listen("127.0.0.1:18500");
+  host.apply();
+  const std::string before = host.listed();
+  const std::string harm = GENERATE("delete table inet headrace", "flush ruleset");
+  host.lab.middle.command({"nft", harm});
+  SECTION("to the same") {}
+  SECTION("to another") {
+    host.given = given::Host{{{{}, {"198.18.2.0/24"}, {}}}};
+    host.given.settings.intercept.interfaces = {"wan*"};
+  }
+  host.change();
+  CHECK(host.present());
+  CHECK(host.rules.counters_began);
+  CHECK_FALSE(goes_direct(host, kServer4));
+}
+
 TEST_CASE("diversion: a failed replacement leaves the rules that were there, in their place") {
   Diverted host;
   host.given.settings.intercept.firewall = GENERATE(Firewall::nft, Firewall::iptables);
@@ -232,10 +255,10 @@ TEST_CASE("diversion: a failed replacement leaves the rules that were there, in 
   host.apply();
   host.lab.middle.command(
       {"iptables", "-t", "mangle", "-A", "PREROUTING", "-s", "203.0.113.8", "-j", "ACCEPT"});
-  const std::string before = host.rules();
+  const std::string before = host.listed();
   host.given.settings.intercept.interfaces = {"a-name-that-is-far-too-long-for-an-interface"};
-  CHECK_THROWS(host.apply(OnFailure::put_back));
-  CHECK(host.rules() == before);
+  CHECK_THROWS(host.change());
+  CHECK(host.listed() == before);
 }
 
 TEST_CASE("diversion: a failed start takes out what a dead daemon left behind") {
@@ -302,7 +325,7 @@ TEST_CASE(
   REQUIRE_THAT(before, Contains("HEADRACE_CLASS_0"));
   const auto lock = tools.hold_lock();
   host.given.settings.intercept.interfaces = {"wan0", "wan1"};
-  CHECK_THROWS_WITH(host.apply(OnFailure::put_back), Contains("lock"));
+  CHECK_THROWS_WITH(host.change(), Contains("lock"));
   CHECK(rules() == before);
 }
 

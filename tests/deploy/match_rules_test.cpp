@@ -31,6 +31,20 @@ TEST_CASE("match rules: neighbours that differ in their destinations alone becom
   CHECK(texts(rules[0].to) == Texts{"198.18.0.5", "198.18.0.7", "198.18.0.9"});
 }
 
+TEST_CASE(
+    "match rules: policies are joined into lists of 64 at the most, and a policy's own list stays whole") {
+  std::vector<given::PolicyText> policies;
+  std::vector<std::string> many;
+  for (int i = 0; i < 100; ++i) {
+    many.push_back("198.18.0." + std::to_string(2 * i));
+    policies.push_back({{}, {many.back()}, {"80"}});
+  }
+  const auto rules = rules_of(given::Host{policies});
+  REQUIRE(rules.size() == 2);
+  CHECK(rules[0].to.size() == 64);
+  CHECK(rules_of(given::Host{{{{}, many, {"80"}}}}).size() == 1);
+}
+
 TEST_CASE("match rules: neighbours that differ in their ports alone become one rule") {
   const given::Host host{{{{}, {"198.18.0.5"}, {"80"}}, {{}, {"198.18.0.5"}, {"81-90"}}}};
   const auto rules = rules_of(host);
