@@ -42,6 +42,11 @@ std::vector<std::string> command_line(const Contender& contender, const SpeedLab
               "stderr",
               "-c",
               lab.dir.write("nginx.conf", nginx_configuration(contender, lab.spec, directory))};
+    case Carrier::floor: {
+      std::vector<std::string> words{program};
+      for (const Service& service : lab.spec.services) words.insert(words.end(), {service.at, service.to});
+      return words;
+    }
     default:
       lab.dir.write("policies.d/10-bench.toml",
                     contender.policies.empty() ? lab.spec.policies : contender.policies);
@@ -82,6 +87,8 @@ std::optional<fs::path> program_of(const Contender& contender, const fs::path& h
       return find_in_path("haproxy");
     case Carrier::nginx:
       return fs::exists(kNginxStream) ? find_in_path("nginx") : std::nullopt;
+    case Carrier::floor:
+      return fs::path{HEADRACE_FLOOR_PROGRAM};
     default:
       return fs::exists(headrace) ? std::optional(headrace) : std::nullopt;
   }

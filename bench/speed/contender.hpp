@@ -13,7 +13,7 @@
 namespace headrace::lab {
 
 // Who carries the traffic from the clients to the servers.
-enum class Carrier { direct, headrace_inline, headrace_forward, haproxy, nginx };
+enum class Carrier { direct, headrace_inline, headrace_forward, haproxy, nginx, floor };
 
 struct Contender {
   std::string id;  // in reports

@@ -20,6 +20,7 @@ std::vector<Contender> lan_contenders() {
        "splice-auto\nglobal busy-polling"},
       {"nginx", "nginx stream", Carrier::nginx, true},
       {"nginx-64k", "nginx stream, proxy_buffer_size 64k", Carrier::nginx, true, "64k"},
+      {"floor", "headrace-floor, the least that a relay of sockets can do", Carrier::floor},
   };
 }
 
@@ -92,7 +93,9 @@ ScenarioReport run_lan(const ScenarioRequest& request) {
         "calls "
         "(--quick: 1)",
         "busy_poll and haproxy-bp spin: their price is the CPU a round trip; haproxy-bp is not a peer of the "
-        "bars"},
+        "bars",
+        "floor: one epoll, one wait, recv and send a message, splice for bulk, both ends closed at the first "
+        "end, and nothing else; not a peer of the bars"},
        lan_contenders(),
        lan_rows(),
        lan_bars(),

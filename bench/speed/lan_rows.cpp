@@ -165,12 +165,12 @@ Metric call_metric(const char* id, const char* title) {
 
 std::vector<Row> lan_rows() {
   const LabSpec cubic = lan("cubic");
-  const std::vector<std::string> proxies{"headrace", "inline", "haproxy", "haproxy-s", "nginx"};
+  const std::vector<std::string> proxies{"headrace", "inline", "haproxy", "haproxy-s", "nginx", "floor"};
   return {
       bulk_row("bulk", "cubic",
-               {"direct", "headrace", "inline", "haproxy", "haproxy-s", "nginx", "nginx-64k"}),
+               {"direct", "headrace", "inline", "haproxy", "haproxy-s", "nginx", "nginx-64k", "floor"}),
       bulk_row("bulk_bbr", "bbr",
-               {"direct", "headrace", "inline", "haproxy", "haproxy-s", "nginx", "nginx-64k"}),
+               {"direct", "headrace", "inline", "haproxy", "haproxy-s", "nginx", "nginx-64k", "floor"}),
       {"ping_pong",
        "Ping-pong, 64 bytes",
        {{"p50", "p50", "us"},
@@ -178,13 +178,13 @@ std::vector<Row> lan_rows() {
         {"p999", "p99.9", "us"},
         {"cpu", "proxy CPU a round trip", "us"}},
        {"direct", "headrace", "busy_poll", "inline", "haproxy", "haproxy-s", "haproxy-bp", "nginx",
-        "nginx-64k"},
+        "nginx-64k", "floor"},
        cubic,
        measure_ping_pong},
       {"connections",
        "Connect, 64 bytes each way, close; 16 servers",
        {{"rate", "connections a second", "1/s", Better::higher}, {"cpu", "proxy CPU a connection", "us"}},
-       {"direct", "headrace", "inline", "haproxy", "haproxy-s", "nginx", "nginx-64k"},
+       {"direct", "headrace", "inline", "haproxy", "haproxy-s", "nginx", "nginx-64k", "floor"},
        cubic,
        measure_connections},
       {"idle",
