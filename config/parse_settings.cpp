@@ -21,6 +21,18 @@ Parsed<Duration> parse_positive(std::string_view text) {
   return duration;
 }
 
+// Shorter, and a client that tries again after a human's moment finds nothing; longer, and a server that is
+// back goes without headrace for a time that people notice.
+constexpr Duration kShortestFailed = 100ms;
+constexpr Duration kLongestFailed = 10min;
+
+Parsed<Duration> parse_failed_server(std::string_view text) {
+  const auto duration = parse_duration(text);
+  if (duration && (*duration < kShortestFailed || *duration > kLongestFailed))
+    return Complaint{"\"" + std::string{text} + "\" is not accepted (\"off\" or \"100ms\" to \"10m\")"};
+  return duration;
+}
+
 void parse_limits(const Source& source, const TomlTable& table, LimitSettings& into) {
   TableReader reader{source, table, "limits."};
   const auto is_text = [](const TomlNode* node, std::string_view word) {
@@ -61,6 +73,7 @@ void parse_timeouts(const Source& source, const TomlTable& table, TimeoutSetting
   reader.parsed_or("idle", "off", parse_positive, into.idle, off_or);
   reader.parsed_or("half_closed", "off", parse_positive, into.half_closed, off_or);
   reader.parsed_or("drain", "off", parse_positive, into.drain, off_or);
+  reader.parsed_or("failed_server", "off", parse_failed_server, into.failed_server, off_or);
 }
 
 // sockaddr_un holds 108 bytes with the NUL.
@@ -142,6 +155,20 @@ void parse_forward(const Source& source, const TomlNode& node, std::vector<Forwa
   forwards.push_back(std::move(draft));
 }
 
+// iptables has no sets that a process can write to.
+void leave_to_nft(const Source& source, const TomlTable& root, Settings& settings) {
+  settings.timeouts.failed_server.reset();
+  for (const TomlEntry& section : root) {
+    const auto* timeouts = std::get_if<TomlTable>(&section.node.value);
+    if (section.key != "timeouts" || timeouts == nullptr) continue;
+    for (const TomlEntry& entry : *timeouts) {
+      const auto* text = std::get_if<std::string>(&entry.node.value);
+      if (entry.key == "failed_server" && (text == nullptr || *text != "off"))
+        source.error(entry.node.place, R"(timeouts.failed_server: needs intercept.firewall = "nft" ("off"))");
+    }
+  }
+}
+
 template <class Settings>
 void section(TableReader& reader, const Source& source, std::string_view key,
              void (*parse)(const Source&, const TomlTable&, Settings&), Settings& into) {
@@ -174,6 +201,7 @@ SettingsDraft parse_settings(const Source& source, const TomlTable& root) {
   section(reader, source, "admin", parse_admin, settings.admin);
   section(reader, source, "log", parse_log, settings.log);
   section(reader, source, "kernel", parse_kernel, settings.kernel);
+  if (settings.intercept.firewall == Firewall::iptables) leave_to_nft(source, root, settings);
   for (const TomlNode* node : reader.take_tables("forward")) parse_forward(source, *node, draft.forwards);
   for (const auto* key : {"policy", "profile", "group"}) {
     const TomlEntry* entry = reader.take_entry(key);

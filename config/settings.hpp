@@ -85,6 +85,9 @@ struct TimeoutSettings {
   std::optional<Duration> idle;         // "off"
   std::optional<Duration> half_closed;  // "off"
   std::optional<Duration> drain;        // "off"
+  // How long a client's further connections to a server that it did not reach are left to the kernel. Needs
+  // sets in the packet filter that processes can write: iptables has none.
+  std::optional<Duration> failed_server = std::chrono::seconds{10};
   bool operator==(const TimeoutSettings&) const = default;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -32,6 +33,14 @@ struct DiversionPlan {
   Diversion diversion = Diversion::on;
   bool ipv6 = true;  // false on hosts without IPv6
 };
+
+// Names that the running daemon uses of its own table. The sets hold client address . server address . port.
+inline constexpr const char* kFailedIpv4 = "failed_ipv4";
+inline constexpr const char* kFailedIpv6 = "failed_ipv6";
+inline constexpr const char* kSynFailedCounter = "syn_failed";  // SYNs left to the kernel for these sets
+// Elements of each, of about 100 bytes: 1.6 MB of the kernel's memory at most. Who fills it keeps others'
+// retries from going direct, not from being served.
+inline constexpr std::size_t kMostFailed = 16'384;
 
 // Table inet headrace, and the whole `nft -f` script that replaces it in one transaction.
 NftTable nft_table(const DiversionPlan& plan);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The nft form of a diversion (nft_table, render_nft of deploy/net_plan.hpp).
+#include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <set>
 #include <string>
 #include <string_view>
@@ -39,6 +41,11 @@ std::string set_mark(std::string_view where, std::uint32_t value, std::uint32_t 
 using Chain = NftTable::Chain;
 using Chains = std::vector<Chain>;
 
+template <class List>
+void append(List& list, List more) {
+  std::move(more.begin(), more.end(), std::back_inserter(list));
+}
+
 std::string line(const std::string& rule) { return "    " + rule + "\n"; }
 
 // "iifname { ... } " or nothing for "*".
@@ -57,12 +64,57 @@ std::string from_interfaces(const InterceptSettings& intercept) {
 // reset), since both come by one rule. Three of them cost 0.1 us a SYN: +1.46 us instead of +1.34 us for one
 // policy (policy_cost, medians of three interleaved runs). What is only forwarded meets a rule less than
 // before, since those that are for SYNs stand in a chain of their own.
-std::vector<std::string> counters() { return {"syn_seen", "syn_arrived", "syn_diverted", "syn_no_listener"}; }
+std::vector<std::string> counters() {
+  return {"syn_seen", "syn_arrived", "syn_diverted", "syn_no_listener", kSynFailedCounter};
+}
 
 std::string count(std::string_view counter) { return "counter name " + std::string{counter}; }
 
 bool takes_new_flows(const DiversionPlan& plan) {
   return plan.diversion == Diversion::on && !plan.settings.intercept.interfaces.empty();
+}
+
+bool leaves_failed(const DiversionPlan& plan) {
+  return plan.settings.timeouts.failed_server && !plan.settings.intercept.interfaces.empty();
+}
+
+NftTable::Set failed_set(std::string_view name, std::string_view address) {
+  return {std::string{name},
+          "set",
+          "    type " + std::string{address} + " . " + std::string{address} +
+              " . inet_service\n    flags timeout\n    size " + std::to_string(kMostFailed) + "\n",
+          {}};
+}
+
+// Who could not reach which server and port a moment ago: workers write it (proxy/failed_servers).
+std::vector<NftTable::Set> failed_sets(const DiversionPlan& plan) {
+  if (!leaves_failed(plan)) return {};
+  std::vector<NftTable::Set> sets{failed_set(kFailedIpv4, "ipv4_addr")};
+  if (plan.ipv6) sets.push_back(failed_set(kFailedIpv6, "ipv6_addr"));
+  return sets;
+}
+
+// SYNs of these flows are the kernel's to forward.
+std::string failed_rules(const DiversionPlan& plan, const std::string& syn) {
+  if (!leaves_failed(plan) || !takes_new_flows(plan)) return {};
+  std::string body =
+      line(syn + "ip saddr . ip daddr . tcp dport @" + std::string{kFailedIpv4} + " goto failed");
+  if (plan.ipv6)
+    body += line(syn + "ip6 saddr . ip6 daddr . tcp dport @" + std::string{kFailedIpv6} + " goto failed");
+  return body;
+}
+
+// A SYN that was left to the kernel may have to be sent again after the element has gone. Taken then, a
+// server that never answers would look as if it had: what was begun directly is tried so to its end. Not once
+// the server has answered: a client that always comes from one port meets the entry of its last try.
+std::string failed_repeats(const DiversionPlan& plan, const std::string& was_left) {
+  if (!leaves_failed(plan) || !takes_new_flows(plan)) return {};
+  return line(was_left + " ct status & seen-reply == 0 goto failed");
+}
+
+Chains failed_chain(const DiversionPlan& plan, const std::string& more) {
+  if (!leaves_failed(plan) || !takes_new_flows(plan)) return {};
+  return {{"failed", "", line(count(kSynFailedCounter) + more)}};
 }
 
 // Of SYNs. Neither what is addressed to this host nor what it sent itself: no loop can start.
@@ -102,11 +154,16 @@ Chains divert_chains(const DiversionPlan& plan) {
   }
   body += line(std::string{kBareSyn} + " jump syn");
   std::string syn = line(count("syn_seen"));
+  const std::uint32_t left =
+      intercept.mark.server_mark();  // a value that this side's entries have no use for
+  syn += failed_repeats(plan, is_marked("ct mark", left, mask)) + failed_rules(plan, "");
   if (takes_new_flows(plan)) syn += line(new_flows(intercept));
   // A SYN that got here goes to the server itself. Conntrack may have kept the entry of a session that
   // was reset: without this the flow would be taken at its next packet, and reset.
   syn += line(was_diverted + " " + set_mark("ct mark", 0, mask));
-  return {{"divert", "filter hook prerouting priority mangle", body}, {"syn", "", syn}};
+  Chains chains{{"divert", "filter hook prerouting priority mangle", body}, {"syn", "", syn}};
+  append(chains, failed_chain(plan, " " + set_mark("ct mark", left, mask)));
+  return chains;
 }
 
 // Options that a leg does not offer are taken out of its SYN; the other end, which never saw them, does not
@@ -170,9 +227,12 @@ Chain guard_chain(const DiversionPlan& plan) {
 }
 
 Chains redirect_chains(const DiversionPlan& plan) {
-  std::string body = line(std::string{kBareSyn} + " " + count("syn_seen"));
-  if (takes_new_flows(plan)) body += line(std::string{kBareSyn} + " " + new_flows(plan.settings.intercept));
-  return {{"divert", "nat hook prerouting priority dstnat", body}, guard_chain(plan)};
+  const std::string bare_syn = std::string{kBareSyn} + " ";
+  std::string body = line(bare_syn + count("syn_seen")) + failed_rules(plan, bare_syn);
+  if (takes_new_flows(plan)) body += line(bare_syn + new_flows(plan.settings.intercept));
+  Chains chains{{"divert", "nat hook prerouting priority dstnat", body}, guard_chain(plan)};
+  append(chains, failed_chain(plan, ""));
+  return chains;
 }
 
 }  // namespace
@@ -182,22 +242,20 @@ NftTable nft_table(const DiversionPlan& plan) {
   if (intercept.mode == InterceptMode::off) return {};
   const bool redirect = intercept.mode == InterceptMode::redirect;
   NftTable table;
-  const auto add = [&table](Chains chains) {
-    for (Chain& chain : chains) table.chains.push_back(std::move(chain));
-  };
   table.counters = counters();
+  table.sets = failed_sets(plan);
   if (redirect) {
-    add(redirect_chains(plan));
+    append(table.chains, redirect_chains(plan));
   } else {
-    add(zone_chains(plan));
-    add(divert_chains(plan));
-    add(strip_chain(plan));
+    append(table.chains, zone_chains(plan));
+    append(table.chains, divert_chains(plan));
+    append(table.chains, strip_chain(plan));
   }
   if (intercept.interfaces.empty()) return table;
   NftPolicies policies{plan};
-  table.sets = policies.take_sets();
-  add(policies.take_chains());
-  add(class_chains(plan));
+  append(table.sets, policies.take_sets());
+  append(table.chains, policies.take_chains());
+  append(table.chains, class_chains(plan));
   return table;
 }
 

@@ -60,6 +60,12 @@ inline constexpr std::array kCloseReasons = std::to_array<CloseReasonInfo>({
 });
 static_assert(kCloseReasons.size() == static_cast<std::size_t>(CloseReason::no_resources) + 1);
 
+// The server leg never stood, for a reason that a connection made directly would meet as well.
+constexpr bool is_failed_connect(CloseReason reason) {
+  return reason == CloseReason::server_refused || reason == CloseReason::server_unreachable ||
+         reason == CloseReason::connect_timeout;
+}
+
 constexpr const CloseReasonInfo& info(CloseReason reason) {
   return kCloseReasons[static_cast<std::size_t>(reason)];
 }

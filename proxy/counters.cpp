@@ -16,6 +16,7 @@ Counters::Snapshot& Counters::Snapshot::operator+=(const Snapshot& other) {
   refused_limit += other.refused_limit;
   shed += other.shed;
   failed_calls += other.failed_calls;
+  left_direct += other.left_direct;
   for (std::size_t i = 0; i < closed.size(); ++i) closed[i] += other.closed[i];
   return *this;
 }
@@ -47,7 +48,8 @@ Counters::Snapshot Counters::snapshot() const {
                .refused_direct = get(refused_direct_),
                .refused_limit = get(refused_limit_),
                .shed = get(shed_),
-               .failed_calls = get(failed_calls_)};
+               .failed_calls = get(failed_calls_),
+               .left_direct = get(left_direct_)};
   for (std::size_t i = 0; i < out.closed.size(); ++i) out.closed[i] = get(closed_[i]);
   return out;
 }

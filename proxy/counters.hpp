@@ -26,6 +26,7 @@ class Counters {
     std::uint64_t refused_limit = 0;    // over a limit, reset
     std::uint64_t shed = 0;             // no descriptor for them
     std::uint64_t failed_calls = 0;     // settings a socket would not take
+    std::uint64_t left_direct = 0;      // flows left to the kernel because their server was not reached
     std::array<std::uint64_t, kCloseReasons.size()> closed{};
 
     Snapshot& operator+=(const Snapshot& other);
@@ -40,6 +41,7 @@ class Counters {
   void limit_refused() { add(refused_limit_); }
   void connection_shed() { add(shed_); }
   void call_failed() { add(failed_calls_); }
+  void left_direct(std::uint64_t flows) { add(left_direct_, flows); }
   Snapshot snapshot() const;
 
  private:
@@ -50,7 +52,7 @@ class Counters {
 
   Count accepted_{0}, live_{0}, to_server_{0}, to_client_{0}, exchanges_{0}, other_port_{0};
   Count timed_exchanges_{0}, millirounds_{0};
-  Count refused_direct_{0}, refused_limit_{0}, shed_{0}, failed_calls_{0};
+  Count refused_direct_{0}, refused_limit_{0}, shed_{0}, failed_calls_{0}, left_direct_{0};
   std::array<Count, kCloseReasons.size()> closed_{};
 };
 

@@ -9,17 +9,11 @@
 #include "policy/policy_table.hpp"
 #include "proxy/fd.hpp"
 #include "proxy/loop.hpp"
+#include "proxy/origin.hpp"
 #include "proxy/result.hpp"
 #include "proxy/socket.hpp"
 
 namespace headrace {
-
-// How connections come to a listener, which says where they were going.
-enum class Origin : std::uint8_t {
-  tproxy,    // the socket's own address is the original destination
-  redirect,  // conntrack knows it (SO_ORIGINAL_DST)
-  forward,   // always the same: `forward_to`
-};
 
 Origin origin_of(InterceptMode mode);
 

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "deploy/net_apply.hpp"
+#include "proxy/failed_servers.hpp"
 #include "proxy/privileges.hpp"
 #include "proxy/status.hpp"
 
@@ -292,9 +293,12 @@ std::string Server::on_request(const std::string& verb, const std::string& argum
 }
 
 std::string Server::status() const {
+  const FailedNow failed = failed_now();
   return render_status({.pid = ::getpid(),
                         .counters = counters(),
                         .accepted_since_rules = diversion_.accepted_since_rules(),
+                        .failed_servers = failed.servers,
+                        .syns_to_failed = failed.syns,
                         .live = admission_.live(),
                         .held_bytes = budget_.used(),
                         .policies = configuration_->policies->policies().size(),

@@ -51,7 +51,7 @@ bool is_time_out(int code) { return code == ETIMEDOUT || code == EHOSTUNREACH ||
 
 }  // namespace
 
-Session::Session(SessionHost& host, std::uint64_t id, Fd client, const Flow& flow,
+Session::Session(SessionHost& host, std::uint64_t id, Fd client, const Flow& flow, Origin origin,
                  std::shared_ptr<const Decision> decision)
     : host_{host},
       id_{id},
@@ -59,6 +59,7 @@ Session::Session(SessionHost& host, std::uint64_t id, Fd client, const Flow& flo
       decision_{std::move(decision)},
       relay_{client_, server_, settings_between(*decision_->client_leg, *decision_->server_leg),
              settings_between(*decision_->server_leg, *decision_->client_leg)},
+      origin_{origin},
       started_{host.loop().now()},
       last_moved_{started_} {
   client_.socket = std::move(client);
@@ -185,6 +186,8 @@ void Session::close(CloseReason reason) {
                                                              .server = tcp_info(server_.socket),
                                                              .other_port = other_port_,
                                                              .reason = reason});
+  // A forwarder's client has no other way to the server.
+  if (is_failed_connect(reason) && origin_ != Origin::forward) host_.server_failed(flow_);
   host_.ended(*this);
 }
 

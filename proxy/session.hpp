@@ -10,6 +10,7 @@
 #include "policy/policy_table.hpp"
 #include "proxy/close_reason.hpp"
 #include "proxy/loop.hpp"
+#include "proxy/origin.hpp"
 #include "proxy/pump.hpp"
 #include "proxy/relay.hpp"
 #include "proxy/session_summary.hpp"
@@ -29,6 +30,9 @@ class SessionHost {
   virtual void wake_at(Session& session, Instant deadline) = 0;  // tick() no later than this
   virtual void run_again(Session& session) = 0;                  // on_ready again next turn, without an event
   virtual void ended(Session& session) = 0;                      // destroy it after this turn
+  // The server of a diverted flow was not reached. Before the client hears of it, its further connections to
+  // that server are to be left to the kernel.
+  virtual void server_failed(const Flow& flow) = 0;
 
  protected:
   ~SessionHost() = default;
@@ -46,7 +50,7 @@ class Session final : public Watcher {
   };
 
   // `decision` is kept for the session's life, so that a reload does not touch it.
-  Session(SessionHost& host, std::uint64_t id, Fd client, const Flow& flow,
+  Session(SessionHost& host, std::uint64_t id, Fd client, const Flow& flow, Origin origin,
           std::shared_ptr<const Decision> decision);
   ~Session();
 
@@ -90,6 +94,7 @@ class Session final : public Watcher {
   Watch server_watch_;
   Relay relay_;
   Phase phase_ = Phase::connecting;
+  Origin origin_;
   CloseReason reason_ = CloseReason::stopped;
   bool other_port_ = false;
   bool server_finished_first_ = false;

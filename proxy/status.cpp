@@ -15,11 +15,17 @@ ordered_json counters_json(const Counters::Snapshot& counters) {
     const auto count = counters.closed[static_cast<std::size_t>(info.reason)];
     if (count > 0) closed[std::string{info.name}] = count;
   }
-  return {{"accepted", counters.accepted},           {"bytes_to_server", counters.to_server},
-          {"bytes_to_client", counters.to_client},   {"exchanges", counters.exchanges},
-          {"other_port", counters.other_port},       {"refused_direct", counters.refused_direct},
-          {"refused_limit", counters.refused_limit}, {"shed", counters.shed},
-          {"failed_calls", counters.failed_calls},   {"closed", closed}};
+  return {{"accepted", counters.accepted},
+          {"bytes_to_server", counters.to_server},
+          {"bytes_to_client", counters.to_client},
+          {"exchanges", counters.exchanges},
+          {"other_port", counters.other_port},
+          {"refused_direct", counters.refused_direct},
+          {"refused_limit", counters.refused_limit},
+          {"shed", counters.shed},
+          {"failed_calls", counters.failed_calls},
+          {"left_direct", counters.left_direct},
+          {"closed", closed}};
 }
 
 }  // namespace
@@ -39,6 +45,8 @@ std::string render_status(const Status& status) {
                              {"overload", status.overload},
                              {"draining", status.draining},
                              {"accepted_since_rules", status.accepted_since_rules},
+                             {"failed_servers", status.failed_servers},
+                             {"syns_to_failed", status.syns_to_failed},
                              {"counters", counters_json(status.counters)}};
   return json.dump();
 }

@@ -18,6 +18,8 @@ struct Status {
   int pid = 0;
   Counters::Snapshot counters;
   std::uint64_t accepted_since_rules = 0;  // what came to a listener since the rules went in, refused or not
+  std::size_t failed_servers = 0;          // of which clients: connections to them are left to the kernel now
+  std::uint64_t syns_to_failed = 0;        // that were, since the rules went in
   std::size_t live = 0;
   std::size_t held_bytes = 0;
   std::size_t policies = 0;

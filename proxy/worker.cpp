@@ -34,6 +34,7 @@ Worker::Worker(unsigned number, const WorkerEnvironment& environment, WorkerConf
     : environment_{environment},
       configuration_{std::move(configuration)},
       fallback_{plain_decision()},
+      failed_servers_{environment_.log, counters_},
       failed_call_{[this](const SocketCall& call, SystemError error) {
         counters_.call_failed();
         environment_.log.debug(print(call) + " for " + std::string{call.key} + ": " + print(error));
@@ -141,7 +142,8 @@ void Worker::accepted(const ListenerPlan& plan, Accepted connection) {
   const std::shared_ptr<const Decision> decision = decide(plan, flow);
   const ServerLegSpec server = server_leg(plan, flow, *decision, connection.socket);
   const std::uint64_t id = ++next_id_;
-  auto session = std::make_unique<Session>(*this, id, std::move(connection.socket), flow, decision);
+  auto session =
+      std::make_unique<Session>(*this, id, std::move(connection.socket), flow, plan.origin, decision);
   Session& started = *session;
   sessions_.emplace(id, std::move(session));
   started.start(server);
@@ -170,6 +172,7 @@ void Worker::turn_ended(Instant now) noexcept {
   run_deadlines(now);
   run_ready_sessions();
   retired_.clear();
+  failed_servers_.write(configuration_.timeouts.failed_server, now);  // before their clients are reset
   if (!ended_.empty()) reap();
 }
 

@@ -14,6 +14,7 @@
 #include "policy/policy_table.hpp"
 #include "proxy/admission.hpp"
 #include "proxy/counters.hpp"
+#include "proxy/failed_servers.hpp"
 #include "proxy/leg_storage.hpp"
 #include "proxy/listener.hpp"
 #include "proxy/log.hpp"
@@ -75,6 +76,7 @@ class Worker final : public SessionHost, public Acceptor, public TurnHooks {
   void wake_at(Session& session, Instant deadline) override;
   void run_again(Session& session) override;
   void ended(Session& session) override;
+  void server_failed(const Flow& flow) override { failed_servers_.note(flow); }
   // Acceptor
   void accepted(const ListenerPlan& plan, Accepted connection) override;
   void connection_shed() override { counters_.connection_shed(); }
@@ -87,6 +89,7 @@ class Worker final : public SessionHost, public Acceptor, public TurnHooks {
   WorkerConfiguration configuration_;
   std::shared_ptr<const Decision> fallback_;  // for flows that were diverted under policies just replaced
   Counters counters_;
+  FailedServers failed_servers_;
   FailedCall failed_call_;
   WorkerResources resources_;
   Loop loop_;

@@ -78,6 +78,16 @@ never = ["198.18.0.0/15", 22, "20-21", "198.18.1.2:1521", "[2001:db8::/32]:80-81
                                         {prefix("198.19.0.0/16"), PortRange{25, 25}}});
 }
 
+TEST_CASE("settings: how long a failed server is left to the kernel has bounds, and needs nft") {
+  const auto after = [](const std::string& text) { return load(text).settings.timeouts.failed_server; };
+  CHECK(after("# none\n") == Duration{10s});
+  CHECK(after("[timeouts]\nfailed_server = \"100ms\"\n") == Duration{100ms});
+  CHECK(after("[timeouts]\nfailed_server = \"10m\"\n") == Duration{10min});
+  CHECK(after("[timeouts]\nfailed_server = \"off\"\n") == std::nullopt);
+  CHECK(after("[intercept]\nfirewall = \"iptables\"\n") == std::nullopt);
+  CHECK(after("[intercept]\nfirewall = \"iptables\"\n[timeouts]\nfailed_server = \"off\"\n") == std::nullopt);
+}
+
 TEST_CASE("settings: a share of the sessions is a percentage") {
   const Settings settings = load("[limits]\nsessions_per_client = \"25%\"\n").settings;
   CHECK(settings.limits.sessions_per_client.is_share);

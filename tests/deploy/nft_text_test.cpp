@@ -116,14 +116,44 @@ TEST_CASE("nft: only a bare SYN from a named interface and for another host star
 
 TEST_CASE("nft: sessions alone keep everything but the rule that takes new flows") {
   given::Host host{{kOracle}};
-  const auto all = chain(render_nft(host.plan()), "syn");
+  const std::string all = render_nft(host.plan());
   const auto for_sessions = chain(render_nft(host.plan()), "divert");
   host.diversion = Diversion::sessions;
   CHECK(chain(render_nft(host.plan()), "divert") == for_sessions);
-  const auto some = chain(render_nft(host.plan()), "syn");
-  REQUIRE(some.size() + 1 == all.size());
-  for (const std::string& rule : some) CHECK(std::find(all.begin(), all.end(), rule) != all.end());
+  for (const std::string& rule : chain(render_nft(host.plan()), "syn")) {
+    CHECK_THAT(all, Contains(rule));
+    CHECK_THAT(rule, !Contains("jump") && !Contains("goto"));
+  }
   CHECK_THAT(render_nft(host.plan()), !Contains("fib daddr"));
+}
+
+TEST_CASE(
+    "nft: SYNs to who was not reached are left to the kernel before any policy, and so are their repeats") {
+  given::Host host{{kOracle}};
+  const std::string tproxy = render_nft(host.plan());
+  const auto rules = chain(tproxy, "syn");
+  REQUIRE(rules.size() == 6);
+  CHECK(Lines(rules.begin(), rules.begin() + 4) ==
+        Lines{"counter name syn_seen",
+              "ct mark & 0x00ff0000 == 0x00490000 ct status & seen-reply == 0 goto failed",
+              "ip saddr . ip daddr . tcp dport @failed_ipv4 goto failed",
+              "ip6 saddr . ip6 daddr . tcp dport @failed_ipv6 goto failed"});
+  CHECK(chain(tproxy, "failed") ==
+        Lines{"counter name syn_failed ct mark set ct mark & 0xff00ffff | 0x00490000"});
+  CHECK_THAT(tproxy, Contains("  set failed_ipv6 {\n    type ipv6_addr . ipv6_addr . inet_service\n"
+                              "    flags timeout\n    size 16384\n  }\n"));
+  host.settings.intercept.mode = InterceptMode::redirect;
+  const std::string redirect = render_nft(host.plan());
+  CHECK(chain(redirect, "divert").at(2) ==
+        "tcp flags & (fin|syn|rst|ack) == syn ip saddr . ip daddr . tcp dport @failed_ipv4 goto failed");
+  CHECK(chain(redirect, "failed") == Lines{"counter name syn_failed"});
+}
+
+TEST_CASE("nft: without timeouts.failed_server there is no set and no rule for it") {
+  given::Host host{{kOracle}};
+  host.settings.timeouts.failed_server.reset();
+  CHECK_THAT(render_nft(host.plan()), !Contains("failed_ipv4") && !Contains("goto failed"));
+  CHECK(chain(render_nft(host.plan()), "syn").size() == 3);
 }
 
 TEST_CASE("nft: without interfaces nothing is taken, and live sessions are served") {
