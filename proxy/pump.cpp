@@ -89,7 +89,7 @@ bool Pump::copy_once(WorkerResources& resources, std::size_t most) {
   // A first read after an edge stops before a mark that came meanwhile; a second would run across it. It may
   // also find nothing to read, and a mark that comes only now would then stand where it begins.
   if (!from_.is_fresh && !from_.ending && unread(from_.socket) == 0) {
-    source_failed(EAGAIN);
+    source_failed(resources, EAGAIN);
     return false;
   }
   const bool mark = (from_.urgent || !from_.is_fresh) && at_urgent_mark(from_.socket);
@@ -97,10 +97,11 @@ bool Pump::copy_once(WorkerResources& resources, std::size_t most) {
   const std::size_t room = mark ? 1 : std::min(scratch.size(), most);
   const ssize_t count = ::recv(from_.socket.get(), scratch.data(), room, 0);
   if (count < 0) {
-    source_failed(errno);
+    source_failed(resources, errno);
     return false;
   }
   if (count == 0) {
+    if (pass_rest(resources)) return true;  // and the end is read again
     if (from_.broken != 0)
       cut();
     else
@@ -113,7 +114,7 @@ bool Pump::copy_once(WorkerResources& resources, std::size_t most) {
   if (mark) from_.urgent = false;
   if (drained && !from_.ending) from_.readable = false;
   since_drained_ += size;
-  send_now(resources, scratch.data(), size, mark, !drained && !mark);
+  pass_on(resources, scratch.first(size), mark, !drained && !mark);
   consider_bulk(resources, size);
   return from_.readable;
 }
@@ -139,6 +140,19 @@ bool Pump::splice_once(WorkerResources& resources, std::size_t most) {
   }
   from_.readable = false;
   return false;
+}
+
+void Pump::pass_on(WorkerResources& resources, std::span<const std::byte> bytes, bool mark, bool more) {
+  if (tap_) bytes = tap_->pass(bytes, mark);
+  if (!bytes.empty()) send_now(resources, bytes.data(), bytes.size(), mark, more);
+}
+
+bool Pump::pass_rest(WorkerResources& resources) {
+  if (!tap_) return false;
+  const auto rest = tap_->end();
+  if (rest.empty()) return false;
+  send_now(resources, rest.data(), rest.size(), false, false);
+  return true;
 }
 
 void Pump::send_now(WorkerResources& resources, const std::byte* data, std::size_t size, bool mark,
@@ -226,13 +240,13 @@ void Pump::notice_hang_up() {
   to_.break_with(code != 0 ? code : ECONNRESET);
 }
 
-void Pump::source_failed(int code) {
+void Pump::source_failed(WorkerResources& resources, int code) {
   if (code == EAGAIN) {
     from_.readable = from_.urgent = false;
     return;
   }
   from_.break_with(code);
-  cut();
+  if (!pass_rest(resources)) cut();  // else the next read says that it is over
 }
 
 // Nothing more can come: what is on its way leaves now, not when the kernel tires of waiting for more.
@@ -264,7 +278,7 @@ void Pump::source_drained(WorkerResources& resources) {
 void Pump::consider_bulk(WorkerResources& resources, std::size_t read) {
   streak_ += read;
   if (streak_ < kBulkThreshold || read < kBulkRead || is_holding() || from_.urgent) return;
-  if (settings_.cork.mode == Cork::Mode::hold) return;
+  if (settings_.cork.mode == Cork::Mode::hold || tap_) return;
   pipe_ = resources.take_pipe();
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "policy/profile.hpp"
@@ -13,6 +14,7 @@
 #include "proxy/loop.hpp"
 #include "proxy/pacer.hpp"
 #include "proxy/resources.hpp"
+#include "proxy/stream_tap.hpp"
 
 namespace headrace {
 
@@ -62,6 +64,9 @@ class Pump {
     if (pacer_) pacer_->set_shape(shape);
   }
 
+  // From now on `tap`, which outlives this, sees every byte between read and write: nothing is spliced.
+  void set_tap(StreamTap& tap) { tap_ = &tap; }
+
   // Moves what can be moved now, a fair share at most; never blocks. Returns the bytes read.
   // Broken legs are noted in the legs themselves.
   std::uint64_t run(WorkerResources& resources);
@@ -87,10 +92,13 @@ class Pump {
   bool copy_once(WorkerResources& resources, std::size_t most);
   bool splice_once(WorkerResources& resources, std::size_t most);
   std::size_t allowance(Instant now);
+  void pass_on(WorkerResources& resources, std::span<const std::byte> bytes, bool mark, bool more);
+  // What the tap kept back of a stream that is over; true when there was something.
+  bool pass_rest(WorkerResources& resources);
   void send_now(WorkerResources& resources, const std::byte* data, std::size_t size, bool mark, bool more);
   void hold(WorkerResources& resources, const std::byte* data, std::size_t size, bool mark);
   void notice_hang_up();
-  void source_failed(int code);
+  void source_failed(WorkerResources& resources, int code);
   void cut();
   void destination_failed(int code);
   void source_drained(WorkerResources& resources);
@@ -102,6 +110,7 @@ class Pump {
   Leg& from_;
   Leg& to_;
   PumpSettings settings_;
+  StreamTap* tap_ = nullptr;
   Phase phase_ = Phase::flowing;
   bool held_ends_with_mark_ = false;
   bool burst_is_held_ = false;  // the last bytes went with MSG_MORE

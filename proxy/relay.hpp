@@ -12,7 +12,7 @@ namespace headrace {
 // What passed through a session. An exchange begins when bytes to the server follow bytes to the client,
 // or the session's start, and ends at the last byte to the client before the next one begins.
 struct Traffic {
-  std::uint64_t to_server = 0;  // bytes
+  std::uint64_t to_server = 0;  // bytes, as they were read
   std::uint64_t to_client = 0;
   std::uint64_t exchanges = 0;
   // Of these, the ones after which the client asked again without a pause: from the first byte of the
@@ -37,6 +37,11 @@ class Relay {
   void set_shapes(SegmentShape client, SegmentShape server) {
     to_client_.set_shape(client);
     to_server_.set_shape(server);
+  }
+  // Both outlive this; before the first run().
+  void set_taps(StreamTap& to_server, StreamTap& to_client) {
+    to_server_.set_tap(to_server);
+    to_client_.set_tap(to_client);
   }
   bool is_finished() const { return is_over(to_server_) && is_over(to_client_); }
   bool is_half_closed() const { return is_over(to_server_) != is_over(to_client_); }
