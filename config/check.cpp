@@ -34,6 +34,18 @@ void check_listener_ports(const Configuration& configuration, std::vector<Proble
                         quoted(grouped.classes[ports].key) + ")"});
 }
 
+// Timed elements are nft's; iptables has none without ipset.
+void warn_of_iptables(const Configuration& configuration, std::vector<Problem>& warnings) {
+  if (configuration.settings.intercept.firewall != Firewall::iptables) return;
+  for (const Policy& policy : configuration.policies->policies()) {
+    if (policy.decision.data == nullptr) continue;
+    warnings.push_back({policy.where, "policy " + quoted(policy.decision.policy) +
+                                          ": with intercept.firewall = \"iptables\" a data connection is "
+                                          "taken only where a policy names its port and an interface in "
+                                          "intercept.interfaces brings it; others go direct"});
+  }
+}
+
 void warn_of_nothing(const Configuration& configuration, std::vector<Problem>& warnings) {
   const InterceptSettings& intercept = configuration.settings.intercept;
   const SourceLocation where{configuration.file, 0, 0};
@@ -56,6 +68,7 @@ void check_whole(const Configuration& configuration, std::vector<Problem>& probl
   check_shadowed(*configuration.policies, problems);
   check_listener_ports(configuration, problems);
   warn_of_nothing(configuration, warnings);
+  warn_of_iptables(configuration, warnings);
 }
 
 }  // namespace headrace

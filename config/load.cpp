@@ -108,6 +108,10 @@ void Loader::read_policies(Profiles& profiles) {
   for (const auto& [source, nodes] : policies) {
     for (const TomlNode* node : nodes) reader.read(*source, *node);
   }
+  for (ForwardDraft& forward : draft_.forwards) {
+    if (const TomlNode* name = forward.app.data_policy)
+      forward.settings.data = reader.data_policy(main_->source, "forward.data_policy", *name);
+  }
   configuration_.policies = std::make_shared<const PolicyTable>(reader.take());
 }
 
@@ -117,6 +121,9 @@ void Loader::read_forwards(Profiles& profiles) {
     const Place place{forward.settings.where.line, forward.settings.where.column};
     forward.settings.client_leg = profiles.leg(main_->source, forward.client_leg, Side::client, place);
     forward.settings.server_leg = profiles.leg(main_->source, forward.server_leg, Side::server, place);
+    const bool treated = forward.settings.client_leg && forward.settings.server_leg;
+    if (forward.app.ftp && forward.app.data_policy == nullptr && treated)
+      forward.settings.data = data_decisions(decision_of(forward.settings));
     draft_.settings.forwards.push_back(forward.settings);
   }
 }

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "config/parse_app.hpp"
+
 namespace headrace {
 namespace {
 
@@ -67,6 +69,8 @@ void PolicyReader::read(const Source& source, const TomlNode& node) {
   const std::size_t before = source.errors();
   Policy policy;
   policy.where = source.at(node.place);
+  AppDraft app;
+  bool has_to = true;
   {
     TableReader reader{source, std::get<TomlTable>(node.value), ""};
     read_name(source, reader, node.place, policy);
@@ -77,15 +81,65 @@ void PolicyReader::read(const Source& source, const TomlNode& node) {
                   policy.decision.action);
     read_connect_as(reader, policy.decision);
     read_legs(source, reader, node.place, policy.decision);
-    if (reader.take("to") == nullptr) {
-      source.error(node.place, "policy " + quoted(policy.decision.policy) + " has no to (" +
-                                   std::string{kToAccepted} + ")");
-    }
+    app = read_app(reader, policy.decision);
+    has_to = reader.take("to") != nullptr;
+    if (!has_to && (reader.take("from") != nullptr || reader.take("ports") != nullptr))
+      missing_to(source, node.place, policy.decision.policy);
   }
   // A leg without a treatment: its profile is broken and was reported where it stands.
   const Decision& decision = policy.decision;
   const bool treated = decision.action == Action::bypass || (decision.client_leg && decision.server_leg);
-  if (source.errors() == before && treated) policies_.push_back(std::move(policy));
+  if (source.errors() != before || !treated) return;
+  if (app.ftp) apps_.push_back({&source, app.data_policy, policies_.size()});
+  if (!has_to) without_to_.push_back({&source, &node, policies_.size()});
+  policies_.push_back(std::move(policy));
+}
+
+void PolicyReader::missing_to(const Source& source, Place place, const std::string& name) {
+  source.error(place, "policy " + quoted(name) + " has no to (" + std::string{kToAccepted} + ")");
+}
+
+AppDraft PolicyReader::read_app(TableReader& reader, const Decision& decision) {
+  const AppDraft app = parse_app(reader);
+  if (app.data_policy != nullptr) named_.insert(std::get<std::string>(app.data_policy->value));
+  if (app.ftp && decision.action == Action::bypass)
+    reader.error(*reader.take("app"), "app",
+                 "a policy with action = \"bypass\" follows nothing (leave it out)");
+  return app;
+}
+
+std::shared_ptr<const DataDecisions> PolicyReader::data_policy(const Source& source, std::string_view key,
+                                                               const TomlNode& node) {
+  const std::string& name = std::get<std::string>(node.value);
+  named_.insert(name);
+  const auto found = std::find_if(policies_.begin(), policies_.end(),
+                                  [&](const Policy& policy) { return policy.decision.policy == name; });
+  const std::string lead = std::string{key} + ": ";
+  if (found == policies_.end()) {
+    std::set<std::string> known;
+    for (const auto& [candidate, where] : names_) known.insert(candidate);
+    // A policy that is there and bad was reported where it stands.
+    if (!known.contains(name)) source.error(node.place, lead + unknown("policy", name, known));
+    return nullptr;
+  }
+  if (found->decision.action == Action::bypass) {
+    source.error(node.place, lead + quoted(name) + " has action = \"bypass\" (a policy that accelerates)");
+    return nullptr;
+  }
+  return data_decisions(found->decision);
+}
+
+// A policy that matches nothing is there to be named.
+std::vector<Policy> PolicyReader::take() {
+  for (const auto& [source, node, at] : apps_) {
+    Decision& decision = policies_[at].decision;
+    decision.data = node != nullptr ? data_policy(*source, "data_policy", *node) : data_decisions(decision);
+  }
+  for (const auto& [source, node, at] : without_to_) {
+    const std::string& name = policies_[at].decision.policy;
+    if (!named_.contains(name)) missing_to(*source, node->place, name);
+  }
+  return std::move(policies_);
 }
 
 void PolicyReader::read_name(const Source& source, TableReader& reader, Place place, Policy& policy) {

@@ -2,9 +2,12 @@
 #pragma once
 
 #include <map>
+#include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "config/parse_app.hpp"
 #include "config/profiles.hpp"
 #include "config/reader.hpp"
 #include "config/settings.hpp"
@@ -35,7 +38,12 @@ class PolicyReader {
       : groups_{groups}, profiles_{profiles}, mode_{mode} {}
 
   void read(const Source& source, const TomlNode& node);
-  std::vector<Policy> take() { return std::move(policies_); }
+  // After the last read(): what data_policy names, for a forwarder. Empty after a problem, which has been
+  // reported.
+  std::shared_ptr<const DataDecisions> data_policy(const Source& source, std::string_view key,
+                                                   const TomlNode& name);
+  // All of them, once everything that may name one has.
+  std::vector<Policy> take();
 
  private:
   void read_name(const Source& source, TableReader& reader, Place place, Policy& policy);
@@ -44,9 +52,22 @@ class PolicyReader {
   void read_connect_as(TableReader& reader, Decision& decision) const;
   void read_legs(const Source& source, TableReader& reader, Place place, Decision& decision);
 
+  // What can be judged only when all policies are known, of the one at `at` in policies_.
+  struct Later {
+    const Source* source;
+    const TomlNode* node;
+    std::size_t at;
+  };
+
+  AppDraft read_app(TableReader& reader, const Decision& decision);
+  static void missing_to(const Source& source, Place place, const std::string& name);
+
   const Groups& groups_;
   Profiles& profiles_;
   InterceptMode mode_;
+  std::vector<Later> apps_;        // `node` is the data_policy; none: the policy itself
+  std::vector<Later> without_to_;  // `node` is the policy
+  std::set<std::string> named_;    // as data_policy
   std::vector<Policy> policies_;
   std::map<std::string, SourceLocation> names_;
 };

@@ -141,6 +141,7 @@ void parse_forward(const Source& source, const TomlNode& node, std::vector<Forwa
   reader.parsed("to", parse_endpoint, draft.settings.to, kAccepted);
   draft.client_leg = reader.take("client_leg");
   draft.server_leg = reader.take("server_leg");
+  draft.app = parse_app(reader);
   if (source.errors() != before) return;
   if (draft.settings.listen == draft.settings.to) {
     reader.error(*to, "to",
@@ -176,6 +177,16 @@ void section(TableReader& reader, const Source& source, std::string_view key,
 }
 
 }  // namespace
+
+Decision decision_of(const ForwardSettings& forward) {
+  Decision decision;
+  decision.policy = "forward:" + print(forward.listen);
+  decision.connect_as = ConnectAs::proxy;
+  decision.client_leg = forward.client_leg;
+  decision.server_leg = forward.server_leg;
+  decision.data = forward.data;
+  return decision;
+}
 
 SettingsDraft parse_settings(const Source& source, const TomlTable& root) {
   SettingsDraft draft;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "config/parse_app.hpp"
 #include "config/reader.hpp"
 #include "config/settings.hpp"
 
@@ -16,6 +17,7 @@ struct ForwardDraft {
   ForwardSettings settings;
   const TomlNode* client_leg = nullptr;  // into the tree that was parsed
   const TomlNode* server_leg = nullptr;
+  AppDraft app;
 };
 
 struct PatternDraft {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -63,9 +64,13 @@ struct ForwardSettings {
   Endpoint to;
   SharedTreatment client_leg;
   SharedTreatment server_leg;
+  std::shared_ptr<const DataDecisions> data;  // app = "ftp"
   SourceLocation where;
   bool operator==(const ForwardSettings&) const = default;
 };
+
+// What its sessions get; both legs are set.
+Decision decision_of(const ForwardSettings& forward);
 
 struct LimitSettings {
   std::optional<std::size_t> sessions;  // "auto": from the descriptor limit

@@ -15,7 +15,7 @@ namespace headrace {
 struct ListenerClass {
   Profile handshake;  // of this profile only Phase::handshake rows matter
   std::string key;    // those rows as text, "mss=1460 congestion=cubic"; equal keys, equal classes
-  std::vector<std::size_t> policies;  // indices into the table, ascending
+  std::vector<std::size_t> policies;  // whose connections come to it: indices into the table, ascending
 };
 
 struct ListenerClasses {

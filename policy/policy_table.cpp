@@ -80,6 +80,17 @@ SharedTreatment make_treatment(std::string profile, const Profile& settings, Sid
   return std::make_shared<const LegTreatment>(std::move(treatment));
 }
 
+std::shared_ptr<const DataDecisions> data_decisions(const Decision& data_policy) {
+  DataDecisions data{data_policy, data_policy};
+  data.passive.data = data.active.data = nullptr;
+  data.active.connect_as = ConnectAs::client;
+  const LegTreatment& client = *data_policy.client_leg;
+  const LegTreatment& server = *data_policy.server_leg;
+  data.active.client_leg = make_treatment(server.profile, server.settings, Side::client);
+  data.active.server_leg = make_treatment(client.profile, client.settings, Side::server);
+  return std::make_shared<const DataDecisions>(std::move(data));
+}
+
 bool Match::matches(const Flow& flow) const {
   const std::uint16_t port = flow.destination.value.port;
   const auto holds_port = [&](const PortRange& range) { return range.contains(port); };

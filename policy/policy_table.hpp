@@ -49,7 +49,8 @@ using SharedTreatment = std::shared_ptr<const LegTreatment>;
 // mark).
 SharedTreatment make_treatment(std::string profile, const Profile& settings, Side side);
 
-// Which flows. An empty `from` or `ports` matches any; `to` is never empty.
+// Which flows. An empty `from` or `ports` matches any. An empty `to` matches none: the policy is there to be
+// named by others (data_policy).
 struct Match {
   std::vector<Prefix> from;
   std::vector<Prefix> to;
@@ -58,13 +59,23 @@ struct Match {
   bool covers(const Match& other) const;  // every flow that `other` matches, this one matches too
 };
 
+struct DataDecisions;
+
 struct Decision {
   std::string policy;
   Action action = Action::accelerate;
   ConnectAs connect_as = ConnectAs::client;
   SharedTreatment client_leg;
   SharedTreatment server_leg;
+  // Set for app = "ftp": the control channel is followed, and this is what its data connections get.
+  std::shared_ptr<const DataDecisions> data;
 };
+
+struct DataDecisions {
+  Decision passive;  // as the policy says that data_policy names
+  Decision active;   // with its legs swapped: there the server connects, as itself
+};
+std::shared_ptr<const DataDecisions> data_decisions(const Decision& data_policy);
 
 struct Policy {
   Match match;

@@ -23,7 +23,7 @@ constexpr const char* kDefaultFile = "/etc/headrace/headrace.toml";
 struct Line {
   std::string file = kDefaultFile;
   std::string verb;
-  std::string listen, to, client;
+  std::string listen, to, client, app;
   std::vector<std::string> probe;
   ForwardRequest forward;
   bool json = false;
@@ -88,7 +88,11 @@ void add_forward(CLI::App& app, Line& line, std::function<int()>& action) {
       ->type_name("");
   forward->add_option("--client-leg", line.forward.client_leg, "profile")->capture_default_str();
   forward->add_option("--server-leg", line.forward.server_leg, "profile")->capture_default_str();
+  forward->add_option("--app", line.app, "ftp: passive data connections come through headrace too")
+      ->check(CLI::IsMember({"ftp"}))
+      ->type_name("ftp");
   forward->callback([&] {
+    line.forward.ftp = line.app == "ftp";
     line.forward.listen = endpoint("LISTEN", line.listen);
     line.forward.to = endpoint("TO", line.to);
     action = [&] { return run_forward(line.forward); };

@@ -134,12 +134,22 @@ int nothing_matches(const Flow& flow, bool json) {
   return 0;
 }
 
+// What becomes of the data connections of a control channel that is followed.
+std::string data_story(const DataDecisions& data) {
+  return "app = \"ftp\": the data connections it announces get policy \"" + data.passive.policy +
+         "\": passive ones client leg " + data.passive.client_leg->profile + ", server leg " +
+         data.passive.server_leg->profile + "; in active mode the server connects, as itself: its leg is " +
+         data.active.client_leg->profile + ", the FTP client's " + data.active.server_leg->profile;
+}
+
 void print_decision(const Policy& policy, std::size_t index, const LegStory& client, const LegStory& server) {
   std::printf("policy \"%s\" (%s:%u), number %zu, is the first that matches\n",
               policy.decision.policy.c_str(), policy.where.file.c_str(), policy.where.line, index + 1);
   std::printf("the WAN leg is %s\n", wan_leg(policy.decision).c_str());
   print_text(client);
   print_text(server);
+  if (const DataDecisions* data = policy.decision.data.get())
+    std::printf("\n%s\n", data_story(*data).c_str());
 }
 
 }  // namespace
@@ -166,17 +176,20 @@ int run_explain(const std::string& file, const ExplainRequest& request) {
     print_decision(*policy, index, client, server);
     return 0;
   }
-  std::printf("%s\n", ordered_json{{"policy", policy->decision.policy},
-                                   {"action", "accelerate"},
-                                   {"file", policy->where.file},
-                                   {"line", policy->where.line},
-                                   {"number", index + 1},
-                                   {"listener_class", key},
-                                   {"wan_leg", wan_leg(policy->decision)},
-                                   {"client_leg", to_json(client)},
-                                   {"server_leg", to_json(server)}}
-                          .dump(2)
-                          .c_str());
+  ordered_json json{{"policy", policy->decision.policy},
+                    {"action", "accelerate"},
+                    {"file", policy->where.file},
+                    {"line", policy->where.line},
+                    {"number", index + 1},
+                    {"listener_class", key},
+                    {"wan_leg", wan_leg(policy->decision)},
+                    {"client_leg", to_json(client)},
+                    {"server_leg", to_json(server)}};
+  if (const DataDecisions* data = policy->decision.data.get()) {
+    json["app"] = "ftp";
+    json["data_policy"] = data->passive.policy;
+  }
+  std::printf("%s\n", json.dump(2).c_str());
   return 0;
 }
 

@@ -49,13 +49,15 @@ std::shared_ptr<const Configuration> configuration_for(const ForwardRequest& req
   settings.intercept.mode = InterceptMode::off;
   // All its sessions may come from one client.
   settings.limits.sessions_per_client = {.is_share = true, .share = 1.0};
-  settings.forwards.push_back(
-      {request.listen,
-       request.to,
-       usable_profile(configuration->profiles, request.client_leg, Side::client,
-                      request.listen.address.family()),
-       usable_profile(configuration->profiles, request.server_leg, Side::server, request.to.address.family()),
-       {}});
+  ForwardSettings forward;
+  forward.listen = request.listen;
+  forward.to = request.to;
+  forward.client_leg = usable_profile(configuration->profiles, request.client_leg, Side::client,
+                                      request.listen.address.family());
+  forward.server_leg =
+      usable_profile(configuration->profiles, request.server_leg, Side::server, request.to.address.family());
+  if (request.ftp) forward.data = data_decisions(decision_of(forward));
+  settings.forwards.push_back(std::move(forward));
   return configuration;
 }
 

@@ -37,6 +37,10 @@ ordered_json to_json(const Policy& policy, const std::optional<std::size_t>& gro
   json["connect_as"] = print(policy.decision.connect_as);
   json["client_leg"] = policy.decision.client_leg->profile;
   json["server_leg"] = policy.decision.server_leg->profile;
+  if (policy.decision.data) {
+    json["app"] = "ftp";
+    json["data_policy"] = policy.decision.data->passive.policy;
+  }
   return json;
 }
 
@@ -45,9 +49,11 @@ void print_line(std::size_t number, const Policy& policy, const std::optional<st
   const std::string legs = group ? decision.client_leg->profile + "/" + decision.server_leg->profile +
                                        " class " + std::to_string(*group)
                                  : "bypass";
-  std::printf("%4zu  %-20s %s -> %s ports %s: %s\n", number, decision.policy.c_str(),
-              joined(texts(policy.match.from)).c_str(), joined(texts(policy.match.to)).c_str(),
-              joined(texts(policy.match.ports)).c_str(), legs.c_str());
+  const std::string data = decision.data ? " app ftp, data " + decision.data->passive.policy : "";
+  std::printf("%4zu  %-20s %s -> %s ports %s: %s%s\n", number, decision.policy.c_str(),
+              joined(texts(policy.match.from)).c_str(),
+              policy.match.to.empty() ? "nothing" : joined(texts(policy.match.to)).c_str(),
+              joined(texts(policy.match.ports)).c_str(), legs.c_str(), data.c_str());
 }
 
 }  // namespace

@@ -32,6 +32,7 @@ Settings with_first_window() {
                                {IpAddress::v4({198, 18, 2, 9}), 1521},
                                make_treatment("few", profile, Side::client),
                                make_treatment("plain", {}, Side::server),
+                               nullptr,
                                {}});
   return settings;
 }
