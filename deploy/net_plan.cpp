@@ -43,12 +43,15 @@ ServerMarks server_marks(const DiversionPlan& plan) {
   // All of them always: a session may live on that was accepted under policies since replaced.
   for (std::uint32_t mark = marks.server_mark(); mark <= marks.last_server_mark(); mark += marks.step())
     out.all.insert(mark);
-  for (const Policy& policy : plan.policies.policies()) {
-    const SharedTreatment& treatment = policy.decision.server_leg;  // none: a bypass
-    if (!treatment) continue;
+  const auto add = [&](const SharedTreatment& treatment) {
+    if (!treatment) return;  // a bypass
     const std::uint32_t mark = marks.server_mark(treatment->settings);
     if (!treatment->settings.timestamps.value_or(true)) out.without_timestamps.insert(mark);
     if (!treatment->settings.sack.value_or(true)) out.without_sack.insert(mark);
+  };
+  for (const Policy& policy : plan.policies.policies()) {
+    add(policy.decision.server_leg);
+    if (policy.decision.data) add(policy.decision.data->active.server_leg);
   }
   return out;
 }

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "config/settings.hpp"
@@ -41,6 +42,12 @@ inline constexpr const char* kSynFailedCounter = "syn_failed";  // SYNs left to 
 // Elements of each, of about 100 bytes: 1.6 MB of the kernel's memory at most. Who fills it keeps others'
 // retries from going direct, not from being served.
 inline constexpr std::size_t kMostFailed = 16'384;
+
+// And for its timed elements: the chain of a listener class, by its port (that stays over a reload, other
+// than the class's place among the others), and the verdict map of the data connections that are expected
+// (source address . destination address . port).
+std::string class_chain(std::uint16_t listener_port);
+std::string_view expected_map(Family family);
 
 // Table inet headrace, and the whole `nft -f` script that replaces it in one transaction.
 NftTable nft_table(const DiversionPlan& plan);

@@ -57,10 +57,6 @@ std::vector<RuleIndex::Region> joined(const std::vector<RuleIndex::Region>& regi
 
 }  // namespace
 
-std::string class_chain(const DiversionPlan& plan, std::size_t listener_class) {
-  return "class_" + std::to_string(plan.ports.at(listener_class));
-}
-
 NftPolicies::NftPolicies(const DiversionPlan& plan) : plan_{plan} {
   chains_.push_back({"policies", "",
                      plan.ipv6
@@ -97,7 +93,7 @@ std::string NftPolicies::target(const std::vector<MatchRule>& rules, const std::
                                 IndexBy by, Family family) {
   const MatchRule only = without_key(rules[list.front()], by);
   if (only.matches_all())
-    return only.listener_class ? class_chain(plan_, *only.listener_class) : std::string{};
+    return only.listener_class ? class_chain(plan_.ports.at(*only.listener_class)) : std::string{};
   std::string body;
   for (const std::size_t i : list) body += rule_line(without_key(rules[i], by), family);
   const auto [chain, is_new] = name(name_of(family), body);
@@ -106,7 +102,7 @@ std::string NftPolicies::target(const std::vector<MatchRule>& rules, const std::
 }
 
 std::string NftPolicies::verdict(const MatchRule& rule) const {
-  return rule.listener_class ? "goto " + class_chain(plan_, *rule.listener_class) : "return";
+  return rule.listener_class ? "goto " + class_chain(plan_.ports.at(*rule.listener_class)) : "return";
 }
 
 std::string NftPolicies::rule_line(const MatchRule& rule, Family family) {

@@ -14,10 +14,6 @@
 
 namespace headrace {
 
-// The chain of a listener class, by its port: that stays over a reload, other than its place among the
-// others.
-std::string class_chain(const DiversionPlan& plan, std::size_t listener_class);
-
 // The chain `policies` and what it needs: per family the rules in order (or a map from address to the few
 // rules that can match it), and the sets they share. A SYN that a policy takes ends in its class_chain(); any
 // other returns to the caller. Pure; used by deploy/nft_text alone.

@@ -117,6 +117,39 @@ Chains failed_chain(const DiversionPlan& plan, const std::string& more) {
   return {{"failed", "", line(count(kSynFailedCounter) + more)}};
 }
 
+bool follows_data(const PolicyTable& table) {
+  const auto& policies = table.policies();
+  return std::any_of(policies.begin(), policies.end(),
+                     [](const Policy& policy) { return policy.decision.data != nullptr; });
+}
+
+// Room for one announced data connection of every session there can be.
+std::vector<NftTable::Set> expected_maps(const DiversionPlan& plan) {
+  std::vector<NftTable::Set> maps;
+  if (!follows_data(plan.policies)) return maps;
+  for (const Family family : {Family::ipv4, Family::ipv6}) {
+    const std::string address = family == Family::ipv4 ? "ipv4_addr" : "ipv6_addr";
+    maps.push_back({std::string{expected_map(family)},
+                    "map",
+                    "    type " + address + " . " + address +
+                        " . inet_service : verdict\n    size 65536\n    flags timeout\n",
+                    {}});
+  }
+  return maps;
+}
+
+// Data connections come from wherever the server is, and to ports that no policy names. `condition` is what
+// picks the packets.
+std::string expected_flows(const DiversionPlan& plan, const std::string& condition) {
+  if (!takes_new_flows(plan) || !follows_data(plan.policies)) return {};
+  std::string text =
+      line(condition + "ip saddr . ip daddr . tcp dport vmap @" + std::string{expected_map(Family::ipv4)});
+  if (plan.ipv6)
+    text += line(condition + "ip6 saddr . ip6 daddr . tcp dport vmap @" +
+                 std::string{expected_map(Family::ipv6)});
+  return text;
+}
+
 // Of SYNs. Neither what is addressed to this host nor what it sent itself: no loop can start.
 std::string new_flows(const InterceptSettings& intercept) {
   return from_interfaces(intercept) + "fib daddr type != local fib saddr type != local " +
@@ -149,6 +182,7 @@ Chains divert_chains(const DiversionPlan& plan) {
   body += line((plan.ipv6 ? "meta l4proto { icmp, icmpv6 }" : "meta l4proto icmp") + to_us);
   if (!intercept.interfaces.empty()) {
     // The ACK that answers a SYN cookie finds no socket yet: it walks the policies as its SYN did.
+    body += expected_flows(plan, std::string{kNotBareSyn} + " " + was_diverted + " ");
     body +=
         line(from_interfaces(intercept) + std::string{kNotBareSyn} + " " + was_diverted + " jump policies");
   }
@@ -156,7 +190,8 @@ Chains divert_chains(const DiversionPlan& plan) {
   std::string syn = line(count("syn_seen"));
   const std::uint32_t left =
       intercept.mark.server_mark();  // a value that this side's entries have no use for
-  syn += failed_repeats(plan, is_marked("ct mark", left, mask)) + failed_rules(plan, "");
+  syn += failed_repeats(plan, is_marked("ct mark", left, mask)) + failed_rules(plan, "") +
+         expected_flows(plan, "");
   if (takes_new_flows(plan)) syn += line(new_flows(intercept));
   // A SYN that got here goes to the server itself. Conntrack may have kept the entry of a session that
   // was reset: without this the flow would be taken at its next packet, and reset.
@@ -208,7 +243,7 @@ Chains class_chains(const DiversionPlan& plan) {
   const bool redirect = plan.settings.intercept.mode == InterceptMode::redirect;
   Chains chains;
   for (std::size_t i = 0; i < plan.classes.classes.size(); ++i) {
-    chains.push_back({class_chain(plan, i), "",
+    chains.push_back({class_chain(plan.ports.at(i)), "",
                       redirect ? line("meta l4proto tcp " + count("syn_diverted") +
                                       " redirect to :" + std::to_string(plan.ports.at(i)))
                                : tproxy_class(plan, i)});
@@ -228,7 +263,8 @@ Chain guard_chain(const DiversionPlan& plan) {
 
 Chains redirect_chains(const DiversionPlan& plan) {
   const std::string bare_syn = std::string{kBareSyn} + " ";
-  std::string body = line(bare_syn + count("syn_seen")) + failed_rules(plan, bare_syn);
+  std::string body =
+      line(bare_syn + count("syn_seen")) + failed_rules(plan, bare_syn) + expected_flows(plan, bare_syn);
   if (takes_new_flows(plan)) body += line(bare_syn + new_flows(plan.settings.intercept));
   Chains chains{{"divert", "nat hook prerouting priority dstnat", body}, guard_chain(plan)};
   append(chains, failed_chain(plan, ""));
@@ -236,6 +272,12 @@ Chains redirect_chains(const DiversionPlan& plan) {
 }
 
 }  // namespace
+
+std::string class_chain(std::uint16_t listener_port) { return "class_" + std::to_string(listener_port); }
+
+std::string_view expected_map(Family family) {
+  return family == Family::ipv4 ? "expected_ipv4" : "expected_ipv6";
+}
 
 NftTable nft_table(const DiversionPlan& plan) {
   const InterceptSettings& intercept = plan.settings.intercept;
@@ -254,6 +296,7 @@ NftTable nft_table(const DiversionPlan& plan) {
   if (intercept.interfaces.empty()) return table;
   NftPolicies policies{plan};
   append(table.sets, policies.take_sets());
+  append(table.sets, expected_maps(plan));
   append(table.chains, policies.take_chains());
   append(table.chains, class_chains(plan));
   return table;

@@ -199,5 +199,48 @@ TEST_CASE("nft: many policies are found through a map of addresses") {
   CHECK_THAT(text, Contains("198.18.0.39 : goto ipv4_"));
 }
 
+// One policy whose control channel is followed.
+given::Host following() {
+  given::Host host{{kOracle}};
+  Decision legs;
+  legs.client_leg = make_treatment("plain", {}, Side::client);
+  legs.server_leg = make_treatment("plain", {}, Side::server);
+  auto policies = host.table.policies();
+  policies.front().decision.data = data_decisions(legs);
+  host.table = PolicyTable{std::move(policies)};
+  return host;
+}
+
+TEST_CASE("nft: expected data connections come before the interfaces, and the ACK of a cookie finds them") {
+  const std::string text = render_nft(following().plan());
+  CHECK_THAT(text,
+             Contains("  map expected_ipv4 {\n    type ipv4_addr . ipv4_addr . inet_service : verdict\n"));
+  CHECK_THAT(text,
+             Contains("  map expected_ipv6 {\n    type ipv6_addr . ipv6_addr . inet_service : verdict\n"));
+  const Lines syn = chain(text, "syn");
+  REQUIRE(syn.size() > 3);
+  CHECK(syn[4] == "ip saddr . ip daddr . tcp dport vmap @expected_ipv4");
+  CHECK(syn[5] == "ip6 saddr . ip6 daddr . tcp dport vmap @expected_ipv6");
+  CHECK_THAT(syn[6], Contains("jump policies"));
+  const Lines divert = chain(text, "divert");
+  const auto cookie = std::find_if(divert.begin(), divert.end(), [](const std::string& rule) {
+    return rule.find("vmap @expected_ipv4") != rule.npos;
+  });
+  REQUIRE(cookie != divert.end());
+  CHECK_THAT(*cookie, Contains("!= syn ct mark"));
+}
+
+TEST_CASE("nft: where no control channel is followed there is no map, and under a bypass none is asked") {
+  CHECK_THAT(render_nft(given::Host{{kOracle}}.plan()), !Contains("expected"));
+  auto host = following();
+  host.diversion = Diversion::sessions;
+  CHECK_THAT(render_nft(host.plan()), Contains("map expected_ipv4") && !Contains("@expected"));
+  host.diversion = Diversion::on;
+  host.ipv6 = false;
+  CHECK_THAT(render_nft(host.plan()), Contains("@expected_ipv4") && !Contains("@expected_ipv6"));
+  host.settings.intercept.mode = InterceptMode::redirect;
+  CHECK_THAT(render_nft(host.plan()), Contains("== syn ip saddr . ip daddr . tcp dport vmap @expected_ipv4"));
+}
+
 }  // namespace
 }  // namespace headrace
