@@ -44,11 +44,28 @@ void DiversionControl::put(const Content& content, There there) {
   const auto missing = missing_on_host(settings);
   reasons_ = missing.empty() ? reasons_ & ~bit(Reason::host) : reasons_ | bit(Reason::host);
   const std::uint64_t accepted = accepted_();
-  rules_ = apply_diversion(
-      {settings, *content.configuration->policies, content.classes, content.ports, wanted(), ipv6_},
-      applied_ && there == There::as_we_left_it ? &rules_ : nullptr);
+  apply(content, there);
   if (rules_.counters_began) accepted_before_rules_ = accepted;
   applied_ = wanted();
+}
+
+// Where the packet filter refuses, the rules that it had stay, and so do the classes that these lead to.
+void DiversionControl::apply(const Content& content, There there) {
+  const Settings& settings = content.configuration->settings;
+  const auto resume = [this](const Content& in_force) {
+    expected_.resume(in_force.configuration->settings.intercept, in_force.classes, in_force.ports,
+                     Clock::now());
+  };
+  expected_.suspend();
+  try {
+    rules_ = apply_diversion(
+        {settings, *content.configuration->policies, content.classes, content.ports, wanted(), ipv6_},
+        applied_ && there == There::as_we_left_it ? &rules_ : nullptr);
+  } catch (...) {
+    if (applied_) resume(content_);
+    throw;
+  }
+  resume(content);
 }
 
 // Without its routing rule a diverted packet is neither ours nor forwarded: it is lost.
@@ -86,6 +103,7 @@ std::string DiversionControl::verify() {
 }
 
 void DiversionControl::remove() {
+  expected_.suspend();
   if (std::exchange(applied_, std::nullopt))
     remove_diversion(content_.configuration->settings.intercept.firewall);
 }

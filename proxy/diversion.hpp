@@ -12,6 +12,7 @@
 #include "deploy/net_apply.hpp"
 #include "policy/listener_class.hpp"
 #include "proxy/diversion_claim.hpp"
+#include "proxy/expected_data.hpp"
 #include "proxy/listening.hpp"
 
 namespace headrace {
@@ -29,9 +30,9 @@ class DiversionControl {
     host,  // its routing rule or route is gone; found out here
   };
 
-  // `accepted` counts what has come to the listeners.
-  DiversionControl(bool ipv6, std::function<std::uint64_t()> accepted)
-      : ipv6_{ipv6}, accepted_{std::move(accepted)} {}
+  // `accepted` counts what has come to the listeners; `expected` goes by the rules that are in.
+  DiversionControl(bool ipv6, std::function<std::uint64_t()> accepted, ExpectedConnections& expected)
+      : ipv6_{ipv6}, accepted_{std::move(accepted)}, expected_{expected} {}
   ~DiversionControl();  // takes it out
 
   // Claims the right to it at first. Puts it in, or replaces what is there by another configuration, in one
@@ -62,10 +63,12 @@ class DiversionControl {
   enum class There : std::uint8_t { as_we_left_it, unknown };
 
   void put(const Content& content, There there);
+  void apply(const Content& content, There there);
   std::vector<std::string> missing_on_host(const Settings& settings) const;
 
   bool ipv6_;
   std::function<std::uint64_t()> accepted_;
+  ExpectedConnections& expected_;
   std::uint64_t accepted_before_rules_ = 0;
   std::optional<DiversionClaim> claim_;
   std::optional<Diversion> applied_;  // what the packet filter has

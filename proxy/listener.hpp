@@ -7,6 +7,7 @@
 
 #include "config/settings.hpp"
 #include "policy/policy_table.hpp"
+#include "proxy/expected_data.hpp"
 #include "proxy/fd.hpp"
 #include "proxy/loop.hpp"
 #include "proxy/origin.hpp"
@@ -23,6 +24,7 @@ struct ListenerPlan {
   SharedTreatment treatment;                         // what is fixed before the SYN-ACK
   std::optional<Endpoint> forward_to;                // forward only
   std::shared_ptr<const Decision> forward_decision;  // forward only
+  std::shared_ptr<const ExpectedData> data;          // forward, for one announced data connection alone
 
   ListenerSpec spec(const LegStorage* storage) const {
     return {at, origin == Origin::tproxy, treatment, storage};

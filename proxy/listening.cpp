@@ -106,7 +106,7 @@ Listening open_class_listeners(const Settings& settings, const ListenerClasses& 
     listening.ports_by_key[group.key] = port;
     const SharedTreatment treatment = make_treatment(group.key, group.handshake, Side::client);
     for (const IpAddress& address : addresses) {
-      const ListenerPlan plan{origin, {address, port}, treatment, std::nullopt, nullptr};
+      const ListenerPlan plan{origin, {address, port}, treatment, std::nullopt, nullptr, nullptr};
       listening.places.push_back(plan.at);
       if (known == kept.end()) open_for_all(plan, workers, storage, failed, listening);
     }
@@ -123,13 +123,12 @@ void open_forward_listeners(const Settings& settings, std::size_t workers, const
     if (!is_free(forward.listen, false))
       throw std::runtime_error{"listen at " + print(forward.listen) +
                                ": in use, not an address of this host, or a port that needs privileges"};
-    Decision decision;
-    decision.policy = "forward:" + print(forward.listen);
-    decision.connect_as = ConnectAs::proxy;
-    decision.client_leg = forward.client_leg;
-    decision.server_leg = forward.server_leg;
-    const ListenerPlan plan{Origin::forward, forward.listen, forward.client_leg, forward.to,
-                            std::make_shared<const Decision>(std::move(decision))};
+    const ListenerPlan plan{Origin::forward,
+                            forward.listen,
+                            forward.client_leg,
+                            forward.to,
+                            std::make_shared<const Decision>(decision_of(forward)),
+                            nullptr};
     listening.places.push_back(plan.at);
     open_for_all(plan, workers, storage, failed, listening);
   }

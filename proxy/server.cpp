@@ -81,7 +81,7 @@ Server::Server(std::shared_ptr<const Configuration> configuration, Environment e
       failed_listener_call_{[this](const SocketCall& call, SystemError error) {
         log_.warning("listener: " + print(call) + " for " + std::string{call.key} + ": " + print(error));
       }},
-      diversion_{ipv6_, [this] { return accepted(); }},
+      diversion_{ipv6_, [this] { return accepted(); }, expected_},
       bypass_file_{configuration_->settings.admin.state_directory + "/bypass"} {
   std::signal(SIGPIPE, SIG_IGN);
   loop_.set_hooks(this);
@@ -109,6 +109,7 @@ void Server::start_workers() {
   const WorkerEnvironment environment{log_,
                                       admission_,
                                       budget_,
+                                      expected_,
                                       pipes_per_worker(descriptors_, count),
                                       intercept.mark,
                                       storage_.get(),

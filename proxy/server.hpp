@@ -12,6 +12,7 @@
 #include "proxy/admission.hpp"
 #include "proxy/counters.hpp"
 #include "proxy/diversion.hpp"
+#include "proxy/expected_data.hpp"
 #include "proxy/leg_storage.hpp"
 #include "proxy/listening.hpp"
 #include "proxy/log.hpp"
@@ -83,6 +84,7 @@ class Server final : public TurnHooks {
   std::size_t descriptors_;
   MemoryBudget budget_;
   Admission admission_;
+  ExpectedConnections expected_;
   FailedCall failed_listener_call_;
   std::vector<std::unique_ptr<Worker>> workers_;
   PortsByKey ports_by_key_;

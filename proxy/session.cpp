@@ -65,7 +65,20 @@ Session::Session(SessionHost& host, std::uint64_t id, Fd client, const Flow& flo
   client_.socket = std::move(client);
 }
 
-Session::~Session() { relay_.release(host_.resources()); }
+Session::~Session() {
+  relay_.release(host_.resources());
+  if (data_) data_->control->ended(host_.loop().now());
+}
+
+void Session::follow_by(std::unique_ptr<FtpFollower> follower) {
+  follower_ = std::move(follower);
+  relay_.set_taps(follower_->commands(), follower_->replies());
+}
+
+void Session::is_data_of(std::unique_ptr<const ExpectedData> announced) {
+  data_ = std::move(announced);
+  data_->control->began();
+}
 
 void Session::start(const ServerLegSpec& server) {
   if (!client_watch_.start(host_.loop(), client_.socket, *this, kClientLeg))
@@ -195,11 +208,19 @@ Instant Session::next_deadline() const {
   const TimeoutSettings& timeouts = host_.timeouts();
   Instant next = std::min(relay_.next_deadline(), drain_check_);
   if (phase_ == Phase::connecting && timeouts.connect) next = std::min(next, started_ + *timeouts.connect);
+  if (follower_) next = std::min(next, follower_->next_deadline());
   if (phase_ != Phase::relaying) return next;
-  if (timeouts.idle) next = std::min(next, last_moved_ + *timeouts.idle);
+  if (timeouts.idle) next = std::min(next, quiet_since() + *timeouts.idle);
   if (timeouts.half_closed && relay_.is_half_closed())
-    next = std::min(next, last_moved_ + *timeouts.half_closed);
+    next = std::min(next, quiet_since() + *timeouts.half_closed);
   return next;
+}
+
+// A control channel says nothing while data flows, and that may go on here after the server has called it
+// done.
+Instant Session::quiet_since() const {
+  if (!follower_) return last_moved_;
+  return follower_->is_busy() ? host_.loop().now() : std::max(last_moved_, follower_->last_ended());
 }
 
 void Session::schedule() {
@@ -210,12 +231,13 @@ void Session::tick(Instant now) noexcept {
   if (phase_ == Phase::closed) return;
   const TimeoutSettings& timeouts = host_.timeouts();
   relay_.tick(now);
+  if (follower_) follower_->tick(now);
   if (relay_.has_more()) host_.run_again(*this);
   if (phase_ == Phase::draining && drain_check_ <= now) return drain();
   if (phase_ == Phase::connecting && timeouts.connect && now - started_ >= *timeouts.connect)
     return close(CloseReason::connect_timeout);
   if (phase_ == Phase::relaying) {
-    const auto quiet = now - last_moved_;
+    const auto quiet = now - quiet_since();
     if (timeouts.idle && quiet >= *timeouts.idle) return close(CloseReason::idle_timeout);
     if (timeouts.half_closed && relay_.is_half_closed() && quiet >= *timeouts.half_closed)
       return close(CloseReason::half_closed_timeout);

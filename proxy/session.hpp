@@ -9,6 +9,8 @@
 #include "policy/flow.hpp"
 #include "policy/policy_table.hpp"
 #include "proxy/close_reason.hpp"
+#include "proxy/expected_data.hpp"
+#include "proxy/ftp_follower.hpp"
 #include "proxy/loop.hpp"
 #include "proxy/origin.hpp"
 #include "proxy/pump.hpp"
@@ -54,6 +56,10 @@ class Session final : public Watcher {
           std::shared_ptr<const Decision> decision);
   ~Session();
 
+  // Before start(): what follows its control channel, and whose data connection it is.
+  void follow_by(std::unique_ptr<FtpFollower> follower);
+  void is_data_of(std::unique_ptr<const ExpectedData> announced);
+
   // Watches the client leg and starts connecting. May end the session at once.
   void start(const ServerLegSpec& server);
   void on_ready(unsigned leg, Events events) noexcept override;
@@ -64,6 +70,8 @@ class Session final : public Watcher {
   Phase phase() const { return phase_; }
   std::uint64_t id() const { return id_; }
   const Flow& flow() const { return flow_; }
+  // In whose share of the sessions it counts.
+  const IpAddress& counts_for() const { return data_ ? data_->client : flow_.client.value.address; }
   const SessionSummary& summary() const { return *summary_; }  // once closed
 
   // The worker's note of when it will tick this session next.
@@ -82,6 +90,7 @@ class Session final : public Watcher {
   void close(CloseReason reason);
   CloseReason reason_of_broken_leg() const;
   void schedule();
+  Instant quiet_since() const;
   Instant next_deadline() const;
 
   SessionHost& host_;
@@ -92,6 +101,8 @@ class Session final : public Watcher {
   Leg server_;
   Watch client_watch_;
   Watch server_watch_;
+  std::unique_ptr<FtpFollower> follower_;     // none: no control session
+  std::unique_ptr<const ExpectedData> data_;  // none: no data connection of one
   Relay relay_;
   Phase phase_ = Phase::connecting;
   Origin origin_;

@@ -2,6 +2,7 @@
 #include "proxy/worker.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <iterator>
 
 namespace headrace {
@@ -109,6 +110,8 @@ void Worker::stop() {
   post([this] {
     std::move(listeners_.begin(), listeners_.end(), std::back_inserter(retired_));
     listeners_.clear();
+    for (auto& [at, listener] : data_listeners_) retired_.push_back(std::move(listener));
+    data_listeners_.clear();
     for (const auto& [id, session] : sessions_) session->stop(CloseReason::stopped);
     loop_.stop();
   });
@@ -124,6 +127,47 @@ std::shared_ptr<const Decision> Worker::decide(const ListenerPlan& plan, const F
   return {table, &policy->decision};  // keeps the table alive as long as the session
 }
 
+// A port that was opened for one connection of one client is nobody else's and nothing further.
+std::optional<ExpectedData> Worker::announced(const ListenerPlan& plan, const Flow& flow) {
+  if (!plan.data) return environment_.expected.take(flow, loop_.now());
+  const auto listening = data_listeners_.find(plan.at);
+  if (listening == data_listeners_.end() || plan.data->from != flow.client.value.address) return std::nullopt;
+  std::optional<ExpectedData> data = *plan.data;
+  retired_.push_back(std::move(listening->second));
+  data_listeners_.erase(listening);
+  return data;
+}
+
+void Worker::expect(const ExpectedData& data) {
+  const int error = environment_.expected.add(data, loop_.now());
+  if (error != 0)
+    environment_.log.debug("the data connection from " + print(data.from) + " to " + print(data.to) +
+                           " is left to the kernel: nftables: " + std::strerror(error));
+}
+
+std::uint16_t Worker::listen_for(const ExpectedData& data, const Endpoint& here) {
+  ListenerPlan plan{Origin::forward,
+                    {here.address, 0, here.scope},
+                    data.decision->client_leg,
+                    data.to,
+                    data.decision,
+                    std::make_shared<const ExpectedData>(data)};
+  Result<Fd> socket = listen_at(plan.spec(environment_.storage), failed_call_);
+  if (!socket) return 0;
+  plan.at = local_endpoint(*socket);
+  auto listener = std::make_unique<Listener>(loop_, *this, OpenListener{plan, std::move(*socket)});
+  if (!listener->is_watched()) return 0;
+  data_listeners_.insert_or_assign(plan.at, std::move(listener));
+  return plan.at.port;
+}
+
+void Worker::stop_listening(const Endpoint& at) {
+  const auto listening = data_listeners_.find(at);
+  if (listening == data_listeners_.end()) return;  // its connection has come
+  retired_.push_back(std::move(listening->second));
+  data_listeners_.erase(listening);
+}
+
 ServerLegSpec Worker::server_leg(const ListenerPlan& plan, const Flow& flow, const Decision& decision,
                                  const Fd& client) const {
   ServerLegSpec spec = server_leg_spec(plan.origin, environment_.marks, flow, decision);
@@ -136,15 +180,22 @@ void Worker::accepted(const ListenerPlan& plan, Accepted connection) {
   const auto destination = original_destination(plan, connection);
   if (!destination) return counters_.direct_refused();
   const Flow flow{ClientEndpoint{connection.client}, *destination};
-  if (environment_.admission.admit(flow.client.value.address) != Admission::Verdict::admitted)
+  std::optional<ExpectedData> data = announced(plan, flow);
+  if (plan.data && !data) return counters_.direct_refused();
+  if (environment_.admission.admit(data ? data->client : flow.client.value.address) !=
+      Admission::Verdict::admitted)
     return counters_.limit_refused();
   counters_.session_began();
-  const std::shared_ptr<const Decision> decision = decide(plan, flow);
+  const std::shared_ptr<const Decision> decision = data ? data->decision : decide(plan, flow);
   const ServerLegSpec server = server_leg(plan, flow, *decision, connection.socket);
   const std::uint64_t id = ++next_id_;
   auto session =
       std::make_unique<Session>(*this, id, std::move(connection.socket), flow, plan.origin, decision);
   Session& started = *session;
+  if (data) started.is_data_of(std::make_unique<const ExpectedData>(std::move(*data)));
+  if (decision->data)
+    started.follow_by(
+        std::make_unique<FtpFollower>(*this, plan.origin, flow, decision->data, connection.local));
   sessions_.emplace(id, std::move(session));
   started.start(server);
 }
@@ -203,9 +254,10 @@ void Worker::reap() {
     deadlines_.erase({session.queued_at, &session});
     std::erase(ready_, &session);
     const SessionSummary summary = session.summary();
+    const IpAddress counted = session.counts_for();
     sessions_.erase(found);  // its sockets close before anybody hears that it is over
     counters_.session_ended(summary);
-    environment_.admission.leave(summary.flow.client.value.address);
+    environment_.admission.leave(counted);
     environment_.log.session(summary);
   }
   if (sessions_.empty() && environment_.became_idle) environment_.became_idle();

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <thread>
 #include <unordered_map>
@@ -14,7 +16,9 @@
 #include "policy/policy_table.hpp"
 #include "proxy/admission.hpp"
 #include "proxy/counters.hpp"
+#include "proxy/expected_data.hpp"
 #include "proxy/failed_servers.hpp"
+#include "proxy/ftp_follower.hpp"
 #include "proxy/leg_storage.hpp"
 #include "proxy/listener.hpp"
 #include "proxy/log.hpp"
@@ -24,11 +28,13 @@
 
 namespace headrace {
 
-// What all workers are given and none changes, but Admission and MemoryBudget, which say so themselves.
+// What all workers are given and none changes, but Admission, MemoryBudget and ExpectedConnections, which say
+// so themselves.
 struct WorkerEnvironment {
   Log& log;
   Admission& admission;
   MemoryBudget& budget;
+  ExpectedConnections& expected;
   std::size_t most_pipes;             // each
   MarkAndMask marks;                  // of tproxy sessions
   const LegStorage* storage;          // nothing: no BPF
@@ -44,7 +50,7 @@ struct WorkerConfiguration {
 
 // One thread, its loop, its listeners, its sessions, its counters. Everything private happens on that
 // thread; the public verbs but snapshot() are messages to it, in order.
-class Worker final : public SessionHost, public Acceptor, public TurnHooks {
+class Worker final : public SessionHost, public Acceptor, public DataHost, public TurnHooks {
  public:
   Worker(unsigned number, const WorkerEnvironment& environment, WorkerConfiguration configuration);
   ~Worker();  // stop()s and joins
@@ -61,6 +67,7 @@ class Worker final : public SessionHost, public Acceptor, public TurnHooks {
  private:
   void post(std::function<void()> message);
   void run_messages();
+  std::optional<ExpectedData> announced(const ListenerPlan& plan, const Flow& flow);
   std::shared_ptr<const Decision> decide(const ListenerPlan& plan, const Flow& flow) const;
   ServerLegSpec server_leg(const ListenerPlan& plan, const Flow& flow, const Decision& decision,
                            const Fd& client) const;
@@ -80,6 +87,12 @@ class Worker final : public SessionHost, public Acceptor, public TurnHooks {
   // Acceptor
   void accepted(const ListenerPlan& plan, Accepted connection) override;
   void connection_shed() override { counters_.connection_shed(); }
+  // DataHost
+  void expect(const ExpectedData& data) override;
+  void forget(const ExpectedData& data) override { environment_.expected.remove(data); }
+  std::uint16_t listen_for(const ExpectedData& data, const Endpoint& here) override;
+  void stop_listening(const Endpoint& at) override;
+  Instant now() const override { return loop_.now(); }
   // TurnHooks
   Instant next_deadline() noexcept override;
   void turn_began(Instant now) noexcept override { resources_.now = now; }
@@ -98,7 +111,8 @@ class Worker final : public SessionHost, public Acceptor, public TurnHooks {
   Wakeup wakeup_;
   std::uint64_t next_id_;
   std::vector<std::unique_ptr<Listener>> listeners_;
-  std::vector<std::unique_ptr<Listener>> retired_;  // until no event of this turn can name them
+  std::map<Endpoint, std::unique_ptr<Listener>> data_listeners_;  // by where they listen
+  std::vector<std::unique_ptr<Listener>> retired_;                // until no event of this turn can name them
   std::unordered_map<std::uint64_t, std::unique_ptr<Session>> sessions_;
   std::set<std::pair<Instant, Session*>> deadlines_;
   std::vector<Session*> ready_;

@@ -22,7 +22,8 @@ OpenListener forwarder_to(std::uint16_t port) {
                     {here, 0},
                     decision.client_leg,
                     Endpoint{here, port},
-                    std::make_shared<const Decision>(decision)};
+                    std::make_shared<const Decision>(decision),
+                    nullptr};
   Result<Fd> socket = listen_at(plan.spec(nullptr), nullptr);
   if (!socket) std::exit(1);
   return {std::move(plan), std::move(*socket)};
@@ -36,10 +37,12 @@ int main(int count, char** arguments) {
   Log log{LogSettings{.level = LogLevel::off}};
   Admission admission{{100, 100, 100, Overload::refuse}, nullptr};
   MemoryBudget budget{64 * 1024 * 1024};
+  ExpectedConnections expected;
   std::promise<void> idle;
-  Worker worker{
-      1, WorkerEnvironment{log, admission, budget, 8, MarkAndMask{}, nullptr, [&] { idle.set_value(); }},
-      WorkerConfiguration{}};
+  Worker worker{1,
+                WorkerEnvironment{log, admission, budget, expected, 8, MarkAndMask{}, nullptr,
+                                  [&] { idle.set_value(); }},
+                WorkerConfiguration{}};
   std::vector<OpenListener> listeners;
   listeners.push_back(forwarder_to(static_cast<std::uint16_t>(std::atoi(arguments[1]))));
   std::printf("listening at %s.\n", print(local_endpoint(listeners.front().socket)).c_str());

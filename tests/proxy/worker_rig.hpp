@@ -49,6 +49,7 @@ class WorkerRig {
   Log log;
   Admission admission;
   MemoryBudget budget{64 * 1024 * 1024};
+  ExpectedConnections expected;
   Worker worker;
 };
 
