@@ -9,7 +9,8 @@ HEADRACE_BUILD_PACKAGES=(g++ cmake ninja-build pkg-config clang libbpf-dev libca
 # What the demo runs besides.
 HEADRACE_DEMO_PACKAGES=(nftables iproute2 ethtool vsftpd curl)
 # What the tests and the checks of the sources run besides both.
-HEADRACE_TEST_PACKAGES=(clang clang-tidy clang-format libclang-rt-14-dev lftp iptables tcpdump socat iputils-ping)
+HEADRACE_TEST_PACKAGES=(clang clang-tidy clang-format libclang-rt-14-dev lftp python3-pyftpdlib openssl iptables tcpdump
+  socat iputils-ping)
 
 # is_installed PACKAGE
 is_installed() {

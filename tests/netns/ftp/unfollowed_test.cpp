@@ -62,7 +62,7 @@ void transfer_both_ways(const lab::InlineLab& lab, const FtpServer& server, bool
     get.insert(get.end(), {"-o", here / "got", "ftp://" + host + "/down"});
     put.insert(put.end(), {"-T", here / "up", "ftp://" + host + "/in/" + name});
     lab.client.command(get);
-    CHECK(lab::read_file(here / "got") == down);
+    CHECK((lab::read_file(here / "got") == down));
     lab.client.command(put);
     CHECK(server.received(name) == up);
   }
