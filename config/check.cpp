@@ -34,6 +34,23 @@ void check_listener_ports(const Configuration& configuration, std::vector<Proble
                         quoted(grouped.classes[ports].key) + ")"});
 }
 
+// Servers take data from the control channel's peer alone (vsftpd, proftpd and pure-ftpd unless told
+// otherwise).
+void warn_of_two_faces(const Configuration& configuration, std::vector<Problem>& warnings) {
+  if (configuration.settings.intercept.mode != InterceptMode::tproxy) return;
+  for (const Policy& policy : configuration.policies->policies()) {
+    if (policy.decision.data == nullptr) continue;
+    const Decision& data = policy.decision.data->passive;
+    if ((policy.decision.connect_as == ConnectAs::proxy) == (data.connect_as == ConnectAs::proxy)) continue;
+    warnings.push_back({policy.where, "policy " + quoted(policy.decision.policy) + " connects as \"" +
+                                          std::string{print(policy.decision.connect_as)} +
+                                          "\", its data policy " + quoted(data.policy) + " as \"" +
+                                          std::string{print(data.connect_as)} +
+                                          "\": servers refuse data from another address than the control "
+                                          "channel's (the same connect_as for both)"});
+  }
+}
+
 // Timed elements are nft's; iptables has none without ipset.
 void warn_of_iptables(const Configuration& configuration, std::vector<Problem>& warnings) {
   if (configuration.settings.intercept.firewall != Firewall::iptables) return;
@@ -69,6 +86,7 @@ void check_whole(const Configuration& configuration, std::vector<Problem>& probl
   check_listener_ports(configuration, problems);
   warn_of_nothing(configuration, warnings);
   warn_of_iptables(configuration, warnings);
+  warn_of_two_faces(configuration, warnings);
 }
 
 }  // namespace headrace

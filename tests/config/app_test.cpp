@@ -91,6 +91,16 @@ TEST_CASE("app: with iptables a warning says which data connections are taken") 
              Contains("10-test.toml:1:1: policy \"files\": with intercept.firewall = \"iptables\""));
 }
 
+TEST_CASE("app: a warning says that the server would see two peers") {
+  const std::string proxy = control("data_policy = \"data\"\nconnect_as = \"proxy\"\n") + kData;
+  const std::string intercept = "[intercept]\ninterfaces = [\"eth1\"]\n";
+  const auto warnings = warnings_of(intercept, proxy);
+  REQUIRE(warnings.size() == 1);
+  CHECK_THAT(warnings.front(),
+             Contains("connects as \"proxy\", its data policy \"data\" as \"client-address\""));
+  CHECK(warnings_of(intercept, control("data_policy = \"data\"\n") + kData).empty());
+}
+
 TEST_CASE("app: with many policies it is the named one that counts") {
   std::string text = control("data_policy = \"p70\"\n");
   for (int n = 0; n < 100; ++n)
