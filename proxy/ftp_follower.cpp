@@ -53,7 +53,9 @@ std::optional<std::string> FtpFollower::answer(std::string_view line, const FtpE
   withdraw();
   if (!event.extended && !here_.address.is_v4()) return std::nullopt;  // 227 has no words for IPv6
   const IpAddress& client = flow_.client.value.address;
-  const ExpectedData data{client, event.at, part(data_, &DataDecisions::passive), client, activity_};
+  Endpoint to = flow_.destination.value;  // with its scope
+  to.port = event.at.port;
+  const ExpectedData data{client, to, part(data_, &DataDecisions::passive), client, activity_};
   Endpoint at = here_;
   at.port = host_.listen_for(data, here_);
   if (at.port == 0) return std::nullopt;
