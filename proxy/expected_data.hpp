@@ -43,7 +43,8 @@ struct ExpectedData {
   IpAddress from;  // who will connect
   Endpoint to;     // where to
   std::shared_ptr<const Decision> decision;
-  IpAddress client;  // in whose share of the sessions it counts: the FTP client's, whoever connects
+  IpAddress client;            // in whose share of the sessions it counts: the FTP client's, whoever connects
+  std::optional<Endpoint> as;  // of this host: what it goes on from; else as the decision says
   std::shared_ptr<DataActivity> control;
 };
 

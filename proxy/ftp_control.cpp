@@ -195,7 +195,8 @@ FtpEvent FtpControl::command(std::string_view line) {
     const auto place = parse_place(word, argument);
     if (is_sane(place, client_)) {
       command = Command::active;
-      event = {FtpEvent::Kind::active, *place, 0, 0, false};
+      const auto begin = static_cast<std::size_t>(argument.data() - line.data());
+      event = {FtpEvent::Kind::active, *place, begin, argument.size(), is_word(word, "EPRT")};
     }
   }
   ask(command);

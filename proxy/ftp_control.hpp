@@ -51,7 +51,8 @@ struct FtpEvent {
   };
   Kind kind = Kind::nothing;
   Endpoint at;
-  // What names the place in the line: "198,18,2,2,195,149", or of an extended answer the port alone.
+  // What names the place in the line: "198,18,2,2,195,149", "|1|198.18.1.2|5282|", of an extended answer the
+  // port alone.
   std::size_t begin = 0;
   std::size_t length = 0;
   bool extended = false;

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "policy/flow.hpp"
 #include "proxy/expected_data.hpp"
@@ -31,8 +32,9 @@ class DataHost {
 
 // Follows the control channel of one FTP session: sees to it that the data connection it announces is
 // expected before the announcement goes on. One at a time, as in FTP: the next replaces it, the session's end
-// takes it back. Through a forwarder the client knows this host only: there the server's answer goes on with
-// a place of ours. Owned by the session, on its worker's thread.
+// takes it back. Whoever knows this host where the other end would be (the client of a forwarder, the server
+// unless it sees the client's own address) hears a place of ours instead. Owned by the session, on its
+// worker's thread.
 class FtpFollower {
  public:
   // How the control session came, whose decision has `data`, and where the client has connected to.
@@ -41,6 +43,9 @@ class FtpFollower {
   ~FtpFollower();
   FtpFollower(const FtpFollower&) = delete;
   FtpFollower& operator=(const FtpFollower&) = delete;
+
+  // As whom the session is connected to the server.
+  void connected_as(const Endpoint& client) { as_ = client; }
 
   StreamTap& commands() { return commands_; }
   StreamTap& replies() { return replies_; }
@@ -53,20 +58,12 @@ class FtpFollower {
   void tick(Instant now);
 
  private:
-  class Commands final : public StreamTap {
-   public:
-    explicit Commands(FtpFollower& follower) : follower_{follower} {}
-    std::span<const std::byte> pass(std::span<const std::byte> bytes, bool mark) noexcept override;
-    std::span<const std::byte> end() noexcept override { return {}; }
+  enum class Direction : std::uint8_t { to_server, to_client };
 
-   private:
-    FtpFollower& follower_;
-    FtpLines lines_;
-  };
-
-  class Replies final : public StreamTap {
+  // One direction. Where a line may have to be another, it is held until it is whole.
+  class Tap final : public StreamTap {
    public:
-    explicit Replies(FtpFollower& follower) : follower_{follower} {}
+    Tap(FtpFollower& follower, Direction direction) : follower_{follower}, direction_{direction} {}
     std::span<const std::byte> pass(std::span<const std::byte> bytes, bool mark) noexcept override;
     std::span<const std::byte> end() noexcept override;
 
@@ -76,29 +73,36 @@ class FtpFollower {
     void finish_line();
 
     FtpFollower& follower_;
+    Direction direction_;
     FtpLines lines_;
-    std::string held_;   // of a line that may have to be another: as it came
+    std::string held_;   // as it came
     bool gone_ = false;  // some of the line is on its way already
     std::string out_;
   };
 
+  bool rewrites(Direction direction) const;
+  // Whether a line that begins so may name a place.
+  bool may_name_place(Direction direction, std::string_view begin) const;
+  FtpEvent read(Direction direction, std::string_view line);
   void heed(const FtpEvent& event);
-  // The answer with a place of ours; nothing where there can be none.
-  std::optional<std::string> answer(std::string_view line, const FtpEvent& event);
+  // The line with a place of ours; nothing where there can be none, or need not be.
+  std::optional<std::string> with_our_place(std::string_view line, const FtpEvent& event);
+  ExpectedData expected(const FtpEvent& event) const;
   void withdraw();
 
   DataHost& host_;
   Origin origin_;
   Flow flow_;
   std::shared_ptr<const DataDecisions> data_;
-  Endpoint here_;
+  Endpoint here_;  // as the client knows us
+  Endpoint as_;    // as the server does
   FtpControl control_;
   std::shared_ptr<DataActivity> activity_ = std::make_shared<DataActivity>();
   std::optional<ExpectedData> expected_;  // by the packet filter
-  std::optional<Endpoint> listening_;     // for a forwarder's
+  std::optional<Endpoint> listening_;     // at a place of ours
   Instant listening_until_ = Instant::max();
-  Commands commands_{*this};
-  Replies replies_{*this};
+  Tap commands_{*this, Direction::to_server};
+  Tap replies_{*this, Direction::to_client};
 };
 
 }  // namespace headrace

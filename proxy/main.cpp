@@ -88,7 +88,7 @@ void add_forward(CLI::App& app, Line& line, std::function<int()>& action) {
       ->type_name("");
   forward->add_option("--client-leg", line.forward.client_leg, "profile")->capture_default_str();
   forward->add_option("--server-leg", line.forward.server_leg, "profile")->capture_default_str();
-  forward->add_option("--app", line.app, "ftp: passive data connections come through headrace too")
+  forward->add_option("--app", line.app, "ftp: data connections come through headrace too")
       ->check(CLI::IsMember({"ftp"}))
       ->type_name("ftp");
   forward->callback([&] {

@@ -122,6 +122,7 @@ void Session::connected() {
     return connecting_failed(code);
   phase_ = Phase::relaying;
   last_moved_ = host_.loop().now();
+  if (follower_) follower_->connected_as(local_endpoint(server_.socket));
   if (decision_->client_leg->settings.pace || decision_->server_leg->settings.pace)
     relay_.set_shapes(shape_of(tcp_info(client_.socket), flow_.client.value.address.family()),
                       shape_of(tcp_info(server_.socket), flow_.destination.value.address.family()));

@@ -172,6 +172,7 @@ ServerLegSpec Worker::server_leg(const ListenerPlan& plan, const Flow& flow, con
                                  const Fd& client) const {
   ServerLegSpec spec = server_leg_spec(plan.origin, environment_.marks, flow, decision);
   spec.storage = environment_.storage;
+  if (plan.data && plan.data->as) spec.as = plan.data->as;
   carry_over(syn_facts(client), decision.server_leg->settings, spec);
   return spec;
 }

@@ -15,7 +15,7 @@ struct ForwardRequest {
   Endpoint to;
   std::string client_leg = "wan-interactive";
   std::string server_leg = "lan";
-  bool ftp = false;  // follow its control channel: passive data connections come here too
+  bool ftp = false;  // follow its control channel: data connections come here too
 };
 
 struct ExplainRequest {

@@ -17,6 +17,7 @@ ExpectedData expected(std::uint16_t port = 40001) {
           {kServer, port},
           std::make_shared<const Decision>(),
           kClient,
+          {},
           std::make_shared<DataActivity>()};
 }
 

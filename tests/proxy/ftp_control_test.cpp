@@ -54,7 +54,8 @@ class Channel {
     const std::string named{line.substr(event.begin, event.length)};
     if (event.kind == FtpEvent::Kind::passive)
       events.push_back("passive " + print(event.at) + (event.extended ? " as " : " in ") + named);
-    if (event.kind == FtpEvent::Kind::active) events.push_back("active " + print(event.at));
+    if (event.kind == FtpEvent::Kind::active)
+      events.push_back("active " + print(event.at) + (event.extended ? " as " : " in ") + named);
     if (event.kind == FtpEvent::Kind::withdrawn) events.push_back("withdrawn");
   }
 
@@ -115,9 +116,10 @@ TEST_CASE("ftp control: a session of curl and vsftpd, passive, cut at every byte
 TEST_CASE(
     "ftp control: a session of lftp and proftpd, active, with lines of several and pipelined commands") {
   for (const std::size_t piece : {SIZE_MAX, std::size_t{1}, std::size_t{3}}) {
-    CHECK(Channel{kClient4, kServer4, piece}.play(kActive) == Events{"active 198.18.1.2:40001",
-                                                                     "active 198.18.1.2:40002",
-                                                                     "active 198.18.1.2:40003", "withdrawn"});
+    CHECK(Channel{kClient4, kServer4, piece}.play(kActive) ==
+          Events{"active 198.18.1.2:40001 in 198,18,1,2,156,65",
+                 "active 198.18.1.2:40002 as |1|198.18.1.2|40002|",
+                 "active 198.18.1.2:40003 as !1!198.18.1.2!40003!", "withdrawn"});
   }
 }
 
@@ -130,7 +132,8 @@ TEST_CASE("ftp control: IPv6 has extended places only") {
                       {'S', "229 ok (!!!40002!)\r\n"},
                       {'C', "EPSV ALL\r\n"},
                       {'S', "200 ok\r\n"}}) ==
-        Events{"active [2001:db8:1::2]:40001", "passive [2001:db8:2::2]:40002 as 40002"});
+        Events{"active [2001:db8:1::2]:40001 as |2|2001:db8:1::2|40001|",
+               "passive [2001:db8:2::2]:40002 as 40002"});
 }
 
 TEST_CASE("ftp control: a place that is not the peer's own, or below 1024, is none") {

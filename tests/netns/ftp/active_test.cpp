@@ -86,3 +86,20 @@ TEST_CASE("ftp: 200 files in a row come from port 20 through a firewall that adm
   CHECK(counters["accepted"] >= 201);
   CHECK(counters["other_port"] == 0);
 }
+
+TEST_CASE(
+    "ftp: where the server sees this host, both modes work with one that wants data of its peer alone") {
+  const lab::InlineLab lab;
+  const Vsftpd server{lab.server};
+  const Daemon daemon{lab, with_policies("[[policy]]\nname = \"files\"\nto = [\"any\"]\nports = [21]\n"
+                                         "app = \"ftp\"\nconnect_as = \"proxy\"\n")};
+  const lab::TempDir here;
+  server.offer("down", "what is down");
+  here.write("up", "what is up");
+  for (const Mode mode : {Mode::passive, Mode::active}) {
+    transfer(lab.client, Client::curl, mode, lab::kServer4, here);
+    CHECK(lab::read_file(here / "got") == "what is down");
+    CHECK(server.received("up") == "what is up");
+  }
+  CHECK(daemon.logged("policy=files", 6));
+}

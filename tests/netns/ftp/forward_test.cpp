@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A forwarder in front of an FTP server: the client knows this host only, so passive places become ours.
+// A forwarder in front of an FTP server: each end knows this host only, so the places of both become ours.
 #include <csignal>
+#include <cstdio>
 
 #include "tests/netns/ftp/ftp.hpp"
 #include "tests/test.hpp"
@@ -62,7 +63,7 @@ int port_in(const std::string& reply) {
 
 }  // namespace
 
-TEST_CASE("ftp: passive data connections come through `headrace forward --app ftp`") {
+TEST_CASE("ftp: data connections come through `headrace forward --app ftp`, in both modes") {
   const lab::InlineLab lab;
   no_forwarding(lab);
   const Vsftpd server{lab.server};
@@ -84,14 +85,16 @@ TEST_CASE("ftp: passive data connections come through `headrace forward --app ft
     if (way.host[0] == '2' || way.to[0] == '1') clients.push_back(Client::ftplib);
     if (way.host[0] == '2' || way.to[0] == '1') clients.push_back(Client::lftp);
     for (const Client client : clients) {
-      CAPTURE(print(client));
-      transfer(lab.client, client, Mode::passive, way.host, here, 2121);
-      CHECK((lab::read_file(here / "got") == down));
-      CHECK((server.received("up") == up));
+      for (const Mode mode : {Mode::passive, Mode::active}) {
+        CAPTURE(print(client), mode == Mode::active);
+        transfer(lab.client, client, mode, way.host, here, 2121);
+        CHECK((lab::read_file(here / "got") == down));
+        CHECK((server.received("up") == up));
+      }
     }
     forwarder.signal(SIGINT);
     REQUIRE(forwarder.wait(10s));
-    CHECK_THAT(forwarder.output(), Contains("headrace: " + std::to_string(3 * clients.size()) + " sessions"));
+    CHECK_THAT(forwarder.output(), Contains("headrace: " + std::to_string(6 * clients.size()) + " sessions"));
   }
 }
 
@@ -158,6 +161,28 @@ TEST_CASE("ftp: a forwarder's place is for one connection of its client, and nob
   CHECK(eventually([&] { return lab::Socket::try_connect(lab.client, place).end == lab::End::refused; }));
   client.send_all("data");
   CHECK(server.receive_exactly(4).bytes == "data");
+}
+
+TEST_CASE("ftp: the server behind a forwarder hears a place of ours, and the client sees whom it knows") {
+  const lab::InlineLab lab;
+  lab::Process forwarder = forward(lab, "0.0.0.0:2121", "198.18.2.2:21");
+  const Session session{lab};
+  session.line_for("220 hello\r\n");
+  const auto listener = lab::Socket::listen(lab.client, "198.18.1.2:40002");
+  session.client.send_all("PO");
+  session.client.send_all("RT 198,18,1,2,156,66\r\nNOOP\r\n");
+  std::string heard;
+  while (!heard.ends_with("NOOP\r\n")) heard += session.server.receive_some(1).bytes;
+  CHECK_THAT(heard, Catch::Matchers::StartsWith("PORT 198,18,2,1,"));
+  int high = 0, low = 0;
+  REQUIRE(std::sscanf(heard.c_str(), "PORT 198,18,2,1,%d,%d\r\nNOOP", &high, &low) == 2);
+  const std::string place = "198.18.2.1:" + std::to_string(high * 256 + low);
+  const auto server = lab::Socket::connect(lab.server, place);
+  const auto client = listener.accept();
+  CHECK_THAT(client.peer(), Catch::Matchers::StartsWith("198.18.1.1:"));
+  server.send_all("data");
+  CHECK(client.receive_exactly(4).bytes == "data");
+  CHECK(eventually([&] { return lab::Socket::try_connect(lab.server, place).end == lab::End::refused; }));
 }
 
 TEST_CASE("ftp: a forwarder leaves a place that is not the server's as it is") {
