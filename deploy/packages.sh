@@ -9,8 +9,8 @@ HEADRACE_BUILD_PACKAGES=(g++ cmake ninja-build pkg-config clang libbpf-dev libca
 # What the demo runs besides.
 HEADRACE_DEMO_PACKAGES=(nftables iproute2 ethtool vsftpd curl)
 # What the tests and the checks of the sources run besides both.
-HEADRACE_TEST_PACKAGES=(clang clang-tidy clang-format libclang-rt-14-dev lftp python3-pyftpdlib openssl iptables tcpdump
-  socat iputils-ping)
+HEADRACE_TEST_PACKAGES=(clang clang-tidy clang-format libclang-rt-14-dev lftp python3-pyftpdlib iptables tcpdump socat
+  iputils-ping openssl postgresql mariadb-server-core mariadb-client-core)  # MariaDB's -core packages bring no service
 
 # is_installed PACKAGE
 is_installed() {
@@ -25,10 +25,31 @@ missing_packages() {
   done
 }
 
-# install_missing PACKAGE...: says what it installs, then does. Daemons that packages bring (vsftpd) are not started.
+# Runs a command while nothing that packages bring is started (vsftpd) and no database is made (PostgreSQL's package
+# would make one that starts with the machine). What stands in the way goes again, somebody else's policy stays.
+without_services() {
+  local policy=/usr/sbin/policy-rc.d clusters=/etc/postgresql-common/createcluster.d status=0
+  if [[ -e $policy ]]; then
+    policy=
+  else
+    printf '#!/bin/sh\nexit 101\n' >"$policy" && chmod 755 "$policy"
+  fi
+  mkdir -p "$clusters" && printf 'create_main_cluster = false\n' >"$clusters/headrace.conf"
+  "$@" || status=$?
+  rm -f "$clusters/headrace.conf"
+  rmdir --ignore-fail-on-non-empty "$clusters" "${clusters%/*}"
+  [[ -z $policy ]] || rm -f "$policy"
+  return "$status"
+}
+
+apt_install() {
+  apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "$@"
+}
+
+# install_missing PACKAGE...: says what it installs, then does, without_services.
 # Fails without changing anything when HEADRACE_NO_INSTALL is set, or when we aren't root, and something is missing.
 install_missing() {
-  local missing policy=/usr/sbin/policy-rc.d status=0
+  local missing
   mapfile -t missing < <(missing_packages "$@")
   ((${#missing[@]})) || return 0
   printf 'Missing Debian packages: %s\n' "${missing[*]}" >&2
@@ -40,17 +61,6 @@ install_missing() {
     printf 'Installing them needs root.\n' >&2
     return 1
   fi
-  # Debian starts a daemon on installation unless this file forbids it; ours goes again, somebody else's stays.
-  if [[ -e $policy ]]; then
-    policy=
-  else
-    printf '#!/bin/sh\nexit 101\n' >"$policy" && chmod 755 "$policy"
-  fi
   printf 'Installing them.\n' >&2
-  {
-    apt-get update -q &&
-      DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "${missing[@]}"
-  } >&2 || status=$?
-  [[ -z $policy ]] || rm -f "$policy"
-  return "$status"
+  without_services apt_install "${missing[@]}" >&2
 }
