@@ -16,6 +16,12 @@ const std::string kWatchful =
     "server_leg = { profile = \"lan\", keepalive_idle = \"1s\", keepalive_interval = \"1s\", "
     "keepalive_count = 2, user_timeout = \"3s\" }\n";
 
+// A firewall before the server that lets through what it knows, and remembers as long as it is told to.
+const std::string kForgetful =
+    "table inet firewall { chain in { type filter hook input priority 0;\n"
+    "tcp dport 5432 ct state established accept\n"
+    "tcp dport 5432 tcp flags & (syn | ack) != syn drop\n}\n}\n";
+
 // Of what comes from the client's port nothing is heard any more, of what is sent there nothing arrives.
 void forget(const TwoWays& ways, const PostgresWire& client) {
   const std::string port = std::to_string(client.socket().local_port());
@@ -48,4 +54,21 @@ TEST_CASE("idle cut: a question into a forgotten session ends in a reset and not
   client.send_query("select 6 * 7");  // unacknowledged data: keepalive is silent, user_timeout counts
   CHECK(client.socket().receive_to_end(20s).end == lab::End::reset);
   CHECK(ways.daemon().logged("closed=server_timed_out"));
+}
+
+TEST_CASE("idle cut: headrace's probes keep a firewall from forgetting a quiet session") {
+  const TwoWays ways{"5432", kWatchful};
+  const Postgres server{ways.server()};
+  ways.server().command({"nft", "-f", "-"}, kForgetful);
+  ways.server().sysctl("net.netfilter.nf_conntrack_tcp_timeout_established", "3");
+  ways.server().sysctl("net.netfilter.nf_conntrack_tcp_loose", "0");
+  const PostgresWire client{ways.client(), kPlace};
+  const PostgresWire direct{ways.client(), lab::endpoint(TwoWays::kDirect4, Postgres::kPort)};
+  const lab::Capture at_server{ways.server(), "eth0"};
+  const auto port = client.socket().local_port();
+  const auto probe = [port](const lab::Packet& p) { return !p.outgoing && p.from_port == port; };
+  REQUIRE(at_server.wait_for_count(5, probe, 20s));  // a second apart
+  CHECK(client.ask("select 6 * 7") == "42");
+  direct.send_query("select 6 * 7");
+  CHECK_FALSE(direct.next(1s));  // this one nobody kept alive
 }

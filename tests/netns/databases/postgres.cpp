@@ -18,8 +18,9 @@ std::string postgres_program(const std::string& name) {
 
 Postgres::Postgres(const lab::Namespace& where)
     : where_{where}, place_{directory_for_nobody(directory_, "postgres")} {
-  lab::run_command(as_nobody({postgres_program("initdb"), "-D", place_ + "/data", "-U", "postgres",
-                              "--auth=trust", "--locale=C", "--encoding=UTF8", "--no-sync"}));
+  lab::run_command(
+      as_nobody({postgres_program("initdb"), "-D", place_ + "/data", "-U", "postgres", "--auth=trust",
+                 "--locale=C", "--encoding=UTF8", "--wal-segsize=1", "--no-sync"}));
   make_certificate(directory_, "server");
   directory_.write("access",
                    "local all all trust\nhostssl all guarded all scram-sha-256\nhost all guarded all reject\n"
@@ -30,7 +31,7 @@ Postgres::Postgres(const lab::Namespace& where)
 
 Postgres::~Postgres() {
   try {
-    stop();
+    end(SIGQUIT);  // without the checkpoint that nobody needs any more
   } catch (const std::exception&) {
     // Its destructor kills it.
   }
@@ -44,7 +45,8 @@ void Postgres::start() {
                                           "fsync=off",
                                           "autovacuum=off",
                                           "shared_buffers=16MB",
-                                          "max_wal_size=64MB",
+                                          "wal_level=minimal",
+                                          "max_wal_senders=0",
                                           "hba_file=" + (directory_ / "access").string(),
                                           "ssl=on",
                                           "ssl_cert_file=" + certificate(),
@@ -55,9 +57,11 @@ void Postgres::start() {
     throw std::runtime_error{"postgres: " + process_->output()};
 }
 
-void Postgres::stop() {
+void Postgres::stop() { end(SIGINT); }
+
+void Postgres::end(int signal) {
   if (!process_) return;
-  process_->signal(SIGINT);
+  process_->signal(signal);
   if (!process_->wait(20s)) throw std::runtime_error{"postgres goes on: " + process_->output()};
   process_.reset();
 }

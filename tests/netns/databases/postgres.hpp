@@ -27,11 +27,13 @@ class Postgres {
   std::string ask(const std::string& sql) const;
   // Statements that clients run now.
   int active() const;
-  std::string directory() const { return place_; }
+  const std::string& directory() const { return place_; }
   std::string certificate() const { return directory_ / "server.crt"; }
   const lab::TempDir& files() const { return directory_; }
 
  private:
+  void end(int signal);
+
   const lab::Namespace& where_;
   lab::TempDir directory_;
   std::string place_;  // the cluster and its socket

@@ -117,3 +117,17 @@ TEST_CASE("postgres: a client that goes away ends its statement at the server, w
   }
   CHECK(ways.accepted() == 2);
 }
+
+TEST_CASE("postgres: an upload that a killed daemon cuts leaves not a row behind") {
+  TwoWays ways{"5432"};
+  const Postgres server{ways.server()};
+  server.ask("create table rows (text text)");
+  const PostgresWire client{ways.client(), lab::endpoint(lab::kServer4, Postgres::kPort)};
+  client.send_query("copy rows from stdin");
+  client.await('G');
+  for (int n = 0; n < 100; ++n) client.send_copy(std::string(50'000, 'x') + "\n");
+  ways.kill_daemon();
+  CHECK(client.socket().receive_to_end().end == lab::End::reset);
+  CHECK(eventually([&] { return server.active() == 0; }));
+  CHECK(server.ask("select count(*) from rows") == "0");
+}

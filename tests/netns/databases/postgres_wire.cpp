@@ -34,6 +34,8 @@ void PostgresWire::send_query(const std::string& sql) const {
   send(socket_, "Q" + with_length(sql + std::string(1, '\0')));
 }
 
+void PostgresWire::send_copy(const std::string& rows) const { send(socket_, "d" + with_length(rows)); }
+
 std::optional<PostgresWire::Message> PostgresWire::next(std::chrono::nanoseconds timeout) const {
   const auto head = socket_.receive_exactly(5, timeout);
   if (head.end != lab::End::done) return std::nullopt;

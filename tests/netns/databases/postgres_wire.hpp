@@ -20,6 +20,7 @@ class PostgresWire {
   PostgresWire(const lab::Namespace& from, const std::string& place);
 
   void send_query(const std::string& sql) const;
+  void send_copy(const std::string& rows) const;  // some of a COPY FROM STDIN
   // Nothing at the end of the connection, or when none came in time.
   std::optional<Message> next(std::chrono::nanoseconds timeout = std::chrono::seconds{10}) const;
   // The next message of this type, whatever comes before it; throws when there is none.

@@ -25,6 +25,7 @@ class TwoWays {
   const lab::Namespace& client() const { return lab_.client; }
   const lab::Namespace& server() const { return lab_.server; }
   const Daemon& daemon() const { return daemon_; }
+  void kill_daemon() { daemon_.kill(); }
   int accepted() const;  // connections that headrace has taken so far
 
  private:
