@@ -30,6 +30,9 @@ constexpr int kFairShare = 16;
 // pauses this long is a delayed ACK worth sending: well before its timer (40 ms at the least), late
 // enough to leave a stream with gaps of up to 10 ms alone.
 constexpr std::chrono::milliseconds kAckGuard{10};
+// What the kernel says of a reset that came when the end had come already (tcp_reset in CLOSE_WAIT): the end
+// is true, and passes before the reset does. Any other reset forbids to take recv()'s 0 for an end.
+constexpr int kResetBehindEnd = EPIPE;
 
 }  // namespace
 
@@ -102,7 +105,7 @@ bool Pump::copy_once(WorkerResources& resources, std::size_t most) {
   }
   if (count == 0) {
     if (pass_rest(resources)) return true;  // and the end is read again
-    if (from_.broken != 0)
+    if (from_.broken != 0 && from_.broken != kResetBehindEnd)
       cut();
     else
       phase_ = Phase::ending;

@@ -98,6 +98,27 @@ TEST_CASE("pump: a reset after the client's end is seen without waiting for the 
   CHECK(rig.run_until([&] { return rig.client_leg.broken != 0; }, 2s));
 }
 
+TEST_CASE("pump: an end and the reset right behind it pass as both, also where reads were stopped") {
+  for (const std::size_t words : {1'000UL, 200'000UL}) {  // fewer than the server's end takes, and more
+    RelayRig rig{with_slow_server()};
+    const std::string bytes = lab::pattern(words);
+    REQUIRE(rig.client.send_all(bytes) == lab::End::done);
+    REQUIRE(rig.run_until([&] { return rig.client.unacknowledged() == 0; }));
+    rig.settle();
+    rig.client.shutdown_write();
+    rig.client.reset();
+    REQUIRE(rig.run_until([&] { return rig.client_leg.broken != 0; }, 5s));
+    auto received = in_background([&] { return rig.server.receive_to_end(10s); });
+    REQUIRE(rig.run_until([&] { return is_done(received); }));
+    const lab::Received heard = received.get();
+    INFO(words << " bytes");
+    CHECK(compare(heard.bytes, bytes) == kWhole);
+    CHECK(heard.end == lab::End::end_of_stream);
+    rig.close_legs();
+    CHECK(eventually([&] { return rig.server.send_all("x") == lab::End::broken_pipe; }));
+  }
+}
+
 TEST_CASE("pump: a reset after the server's end is seen without waiting for the client to speak") {
   RelayRig rig;
   rig.server.shutdown_write();
