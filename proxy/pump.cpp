@@ -33,6 +33,9 @@ constexpr std::chrono::milliseconds kAckGuard{10};
 // What the kernel says of a reset that came when the end had come already (tcp_reset in CLOSE_WAIT): the end
 // is true, and passes before the reset does. Any other reset forbids to take recv()'s 0 for an end.
 constexpr int kResetBehindEnd = EPIPE;
+// How far the urgent pointer reaches (16 bits): a mark that is further from the first unacknowledged byte is
+// told to nobody (tcp_transmit_skb, tcp_write_wakeup), on a direct connection neither.
+constexpr std::size_t kMarkReach = 65'535;
 
 }  // namespace
 
@@ -58,7 +61,7 @@ std::uint64_t Pump::run(WorkerResources& resources) {
   std::uint64_t moved = 0;
   notice_hang_up();
   for (int share = kFairShare; share > 0 && phase_ != Phase::finished && phase_ != Phase::cut; --share) {
-    if (!flush(resources)) break;
+    if (!flush(resources) && !flush_to_mark(resources)) break;
     if (phase_ == Phase::ending && to_.writable) pass_end();
     if (phase_ != Phase::flowing || !from_.readable) break;
     const std::size_t most = allowance(resources.now);
@@ -198,6 +201,19 @@ bool Pump::flush(WorkerResources& resources) {
   const bool empty = flush_pipe();
   resources.budget().give(before - in_pipe_);
   return empty;
+}
+
+// A mark waits behind bytes that `to` has no room for. On a direct connection it would be in the sender's
+// queue, and the kernel tells of it through a closed window (SIGURG): so it is brought as far, with a send
+// buffer enlarged within bounds. True when nothing is held any more.
+bool Pump::flush_to_mark(WorkerResources& resources) {
+  const bool mark_waits = from_.urgent || (held_ends_with_mark_ && !held_.empty());
+  if (!mark_waits || !is_holding() || to_.broken != 0 || to_.writable) return false;
+  const std::size_t ahead = unacknowledged(to_.socket) + (held_.size() - held_sent_) + in_pipe_;
+  if (ahead > kMarkReach) return false;
+  const MoreRoom room{to_.socket, 2 * kMarkReach};
+  to_.writable = true;
+  return flush(resources);
 }
 
 bool Pump::flush_held(WorkerResources& resources) {

@@ -97,6 +97,7 @@ class Pump {
   bool pass_rest(WorkerResources& resources);
   void send_now(WorkerResources& resources, const std::byte* data, std::size_t size, bool mark, bool more);
   void hold(WorkerResources& resources, const std::byte* data, std::size_t size, bool mark);
+  bool flush_to_mark(WorkerResources& resources);
   void notice_hang_up();
   void source_failed(WorkerResources& resources, int code);
   void cut();

@@ -19,6 +19,9 @@ namespace {
 constexpr std::size_t kMostCalls = 24;
 // SO_ORIGINAL_DST and IP6T_SO_ORIGINAL_DST; their headers (linux/netfilter_ipv*) clash with netinet/in.h.
 constexpr int kOriginalDestination = 80;
+// A send buffer is not enlarged beyond this: twice the usual net.core.wmem_max, so that a process that may
+// not pass that never shrinks one instead.
+constexpr int kLargestSendBuffer = 400 * 1024;
 
 struct SocketAddress {
   sockaddr_storage storage{};
@@ -154,6 +157,24 @@ std::optional<SystemError> make_all(const Fd& socket, std::span<const SocketCall
     if (failed) failed(call, failure("setsockopt"));
   }
   return std::nullopt;
+}
+
+int number_of(const Fd& socket, int level, int name) {
+  int value = 0;
+  socklen_t length = sizeof value;
+  return ::getsockopt(socket.get(), level, name, &value, &length) == 0 ? value : 0;
+}
+
+// The kernel counts what a buffer costs, up to twice what is in it, and doubles the number that it is told.
+// Setting it ends autotuning; SO_BUF_LOCK (since 5.14) says whether it had ended before.
+void enlarge_send_buffer(const Fd& socket, std::size_t bytes) {
+  const int before = number_of(socket, SOL_SOCKET, SO_SNDBUF);
+  if (before >= kLargestSendBuffer) return;
+  const int locks = number_of(socket, SOL_SOCKET, SO_BUF_LOCK);
+  const int wanted = std::min(before + 2 * static_cast<int>(bytes), kLargestSendBuffer) / 2;
+  if (::setsockopt(socket.get(), SOL_SOCKET, SO_SNDBUFFORCE, &wanted, sizeof wanted) != 0)
+    set_flag(socket, SOL_SOCKET, SO_SNDBUF, wanted);
+  set_flag(socket, SOL_SOCKET, SO_BUF_LOCK, locks);
 }
 
 bool is_tuple_clash(int code) { return code == EADDRINUSE || code == EADDRNOTAVAIL; }
@@ -320,6 +341,16 @@ void close_in_order(const Fd& socket) {
 Result<bool> finish_writing(const Fd& socket) {
   if (::shutdown(socket.get(), SHUT_WR) != 0) return failure("shutdown");
   return true;
+}
+
+MoreRoom::MoreRoom(const Fd& socket, std::size_t bytes)
+    : socket_{socket}, unsent_limit_{number_of(socket, IPPROTO_TCP, TCP_NOTSENT_LOWAT)} {
+  enlarge_send_buffer(socket, bytes);
+  if (unsent_limit_ != 0) set_flag(socket, IPPROTO_TCP, TCP_NOTSENT_LOWAT, 0);
+}
+
+MoreRoom::~MoreRoom() {
+  if (unsent_limit_ != 0) set_flag(socket_, IPPROTO_TCP, TCP_NOTSENT_LOWAT, unsent_limit_);
 }
 
 bool is_connecting(const Fd& socket) {

@@ -102,6 +102,20 @@ void push(const Fd& socket);  // sends what MSG_MORE or cork() held back
 void close_in_order(const Fd& socket);          // takes linger 0 off: close() will end the stream, not cut it
 Result<bool> finish_writing(const Fd& socket);  // FIN
 
+// Makes room in a send buffer for so many bytes more, up to a bound, and while it lives no limit of unsent
+// bytes is kept. The buffer stays as large; whether the kernel tunes it stays as it was.
+class MoreRoom {
+ public:
+  MoreRoom(const Fd& socket, std::size_t bytes);
+  ~MoreRoom();
+  MoreRoom(const MoreRoom&) = delete;
+  MoreRoom& operator=(const MoreRoom&) = delete;
+
+ private:
+  const Fd& socket_;
+  int unsent_limit_ = 0;
+};
+
 bool is_connecting(const Fd& socket);             // in SYN_SENT
 bool at_urgent_mark(const Fd& socket);            // SIOCATMARK
 std::size_t unread(const Fd& socket);             // SIOCINQ, in bytes; also what came before a reset
