@@ -104,7 +104,7 @@ void Loader::read_policies(Profiles& profiles) {
   }
   profiles.resolve();
   if (draft_.settings.intercept.mode != InterceptMode::tproxy) profiles.no_stripping();
-  PolicyReader reader{groups, profiles, draft_.settings.intercept.mode};
+  PolicyReader reader{groups, profiles, draft_.settings.intercept, environment_.no_syn_queue};
   for (const auto& [source, nodes] : policies) {
     for (const TomlNode* node : nodes) reader.read(*source, *node);
   }

@@ -120,6 +120,8 @@ void parse_intercept(const Source& source, const TomlTable& table, InterceptSett
   reader.parsed("listener_ports", parse_port_range, into.listener_ports, R"(a range like "18500-18627")");
   reader.parsed("mark", parse_mark, into.mark, R"(a mark and its mask, like "0x00480000/0x00ff0000")");
   reader.parsed("state_file", parse_absolute_path, into.state_file, "an absolute path");
+  reader.number("queue", 0, UINT16_MAX,
+                [&](std::uint64_t number) { into.queue = static_cast<std::uint16_t>(number); });
   const TomlNode* table_node = reader.take("table");
   reader.number("table", 1, UINT32_MAX, [&](std::uint64_t number) {
     // local, main and default (rtnetlink.h); compat (252) is not used.

@@ -80,6 +80,7 @@ void PolicyReader::read(const Source& source, const TomlNode& node) {
     reader.choice("action", {{"accelerate", Action::accelerate}, {"bypass", Action::bypass}},
                   policy.decision.action);
     read_connect_as(reader, policy.decision);
+    read_accept(reader, policy.decision);
     read_legs(source, reader, node.place, policy.decision);
     app = read_app(reader, policy.decision);
     has_to = reader.take("to") != nullptr;
@@ -206,7 +207,7 @@ std::vector<PortRange> PolicyReader::ports(TableReader& reader) {
 }
 
 void PolicyReader::read_connect_as(TableReader& reader, Decision& decision) const {
-  const bool can_spoof = mode_ != InterceptMode::redirect;
+  const bool can_spoof = intercept_.mode != InterceptMode::redirect;
   decision.connect_as = can_spoof ? ConnectAs::client : ConnectAs::proxy;
   reader.choice("connect_as",
                 {{"client", ConnectAs::client},
@@ -220,6 +221,26 @@ void PolicyReader::read_connect_as(TableReader& reader, Decision& decision) cons
                    " needs intercept.mode = \"tproxy\" (in mode \"redirect\" only \"proxy\")");
 }
 
+void PolicyReader::read_accept(TableReader& reader, Decision& decision) {
+  reader.choice("accept", {{"early", Accept::early}, {"verified", Accept::verified}}, decision.accept);
+  if (decision.accept != Accept::verified || decision.action == Action::bypass) return;
+  if (const std::string reason = why_not_verified(); !reason.empty())
+    reader.error(*reader.take("accept"), "accept", "\"verified\" " + reason);
+}
+
+std::string PolicyReader::why_not_verified() {
+  if (why_not_verified_) return *why_not_verified_;
+  std::string reason;
+  // What the server refuses is forwarded to it, and where traffic is redirected nothing may be forwarded.
+  if (intercept_.mode == InterceptMode::redirect)
+    reason = "needs intercept.mode = \"tproxy\" (\"early\")";
+  else if (!intercept_.mark.has_room_for(intercept_.mark.direct_mark()))
+    reason = "needs seven next values under the mask of intercept.mark (a wider mask, or \"early\")";
+  else if (no_syn_queue_)
+    reason = no_syn_queue_(intercept_.firewall);
+  return why_not_verified_.emplace(std::move(reason));
+}
+
 void PolicyReader::read_legs(const Source& source, TableReader& reader, Place place, Decision& decision) {
   const TomlNode* client = reader.take("client_leg");
   const TomlNode* server = reader.take("server_leg");
@@ -228,8 +249,9 @@ void PolicyReader::read_legs(const Source& source, TableReader& reader, Place pl
     decision.server_leg = profiles_.leg(source, server, Side::server, place);
     return;
   }
-  for (const auto& [node, key] : {std::pair{client, "client_leg"}, std::pair{server, "server_leg"},
-                                  std::pair{reader.take("connect_as"), "connect_as"}}) {
+  for (const auto& [node, key] :
+       {std::pair{client, "client_leg"}, std::pair{server, "server_leg"},
+        std::pair{reader.take("connect_as"), "connect_as"}, std::pair{reader.take("accept"), "accept"}}) {
     if (node != nullptr)
       reader.error(*node, key, "a policy with action = \"bypass\" has no legs (leave it out)");
   }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -34,8 +36,9 @@ class Groups {
 
 class PolicyReader {
  public:
-  PolicyReader(const Groups& groups, Profiles& profiles, InterceptMode mode)
-      : groups_{groups}, profiles_{profiles}, mode_{mode} {}
+  PolicyReader(const Groups& groups, Profiles& profiles, const InterceptSettings& intercept,
+               const std::function<std::string(Firewall)>& no_syn_queue)
+      : groups_{groups}, profiles_{profiles}, intercept_{intercept}, no_syn_queue_{no_syn_queue} {}
 
   void read(const Source& source, const TomlNode& node);
   // After the last read(): what data_policy names, for a forwarder. Empty after a problem, which has been
@@ -50,6 +53,8 @@ class PolicyReader {
   std::vector<Prefix> prefixes(const Source& source, TableReader& reader, std::string_view key) const;
   static std::vector<PortRange> ports(TableReader& reader);
   void read_connect_as(TableReader& reader, Decision& decision) const;
+  void read_accept(TableReader& reader, Decision& decision);
+  std::string why_not_verified();
   void read_legs(const Source& source, TableReader& reader, Place place, Decision& decision);
 
   // What can be judged only when all policies are known, of the one at `at` in policies_.
@@ -64,10 +69,12 @@ class PolicyReader {
 
   const Groups& groups_;
   Profiles& profiles_;
-  InterceptMode mode_;
   std::vector<Later> apps_;        // `node` is the data_policy; none: the policy itself
   std::vector<Later> without_to_;  // `node` is the policy
   std::set<std::string> named_;    // as data_policy
+  const InterceptSettings& intercept_;
+  const std::function<std::string(Firewall)>& no_syn_queue_;
+  std::optional<std::string> why_not_verified_;  // asked once
   std::vector<Policy> policies_;
   std::map<std::string, SourceLocation> names_;
 };

@@ -12,6 +12,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
+// What the packet queue takes (proxy/syn_queue) is more.
+constexpr std::uint64_t kMostHeldSyns = 30'000;
 constexpr std::string_view kDurationAccepted = R"(a duration with a unit, like "40ms")";
 
 Parsed<Duration> parse_positive(std::string_view text) {
@@ -61,6 +63,9 @@ void parse_limits(const Source& source, const TomlTable& table, LimitSettings& i
     }
   }
   reader.choice("overload", {{"bypass", Overload::bypass}, {"refuse", Overload::refuse}}, into.overload);
+  reader.number("held_syns", 1, kMostHeldSyns, [&](std::uint64_t number) { into.held_syns = number; });
+  reader.number("held_syns_per_client", 1, kMostHeldSyns,
+                [&](std::uint64_t number) { into.held_syns_per_client = number; });
   reader.parsed_or("memory", "auto", parse_bytes, into.memory,
                    R"("auto" or a size with a unit, like "512MiB")");
 }

@@ -42,6 +42,12 @@ struct MarkAndMask {
     return mark + step() * (1U + (timestamps ? 0U : 1U) + (sack ? 0U : 2U));
   }
   std::uint32_t last_server_mark() const { return mark + step() * 4; }
+  // SYNs that wait for their server's answer (accept = "verified") carry one of the three values after
+  // those: to be asked about, to be taken, to go to the server itself.
+  std::uint32_t asked_mark() const { return mark + step() * 5; }
+  std::uint32_t taken_mark() const { return mark + step() * 6; }
+  std::uint32_t direct_mark() const { return mark + step() * 7; }
+  bool has_room_for(std::uint32_t value) const { return (value & mask) == value && value > mark; }
   bool operator==(const MarkAndMask&) const = default;
 };
 
@@ -53,6 +59,7 @@ struct InterceptSettings {
   PortRange listener_ports{18500, 18627};
   MarkAndMask mark;
   std::uint32_t table = 18514;
+  std::uint16_t queue = 18514;  // of the kernel's packet queues, where SYNs of accept = "verified" wait
   // Where `net up` notes what it changed (key intercept.state_file): root's own, gone at a reboot as the
   // changes are.
   std::string state_file = "/run/headrace-net/state.json";
@@ -81,6 +88,8 @@ struct LimitSettings {
     bool operator==(const PerClient&) const = default;
   } sessions_per_client;
   Overload overload = Overload::bypass;
+  std::size_t held_syns = 1000;  // SYNs of accept = "verified" whose client has not been heard again
+  std::size_t held_syns_per_client = 250;
   std::optional<Bytes> memory;  // "auto": an eighth of the machine's memory
   bool operator==(const LimitSettings&) const = default;
 };

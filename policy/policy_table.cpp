@@ -74,6 +74,8 @@ std::string_view print(ConnectAs connect_as) {
   return "proxy";
 }
 
+std::string_view print(Accept accept) { return accept == Accept::early ? "early" : "verified"; }
+
 SharedTreatment make_treatment(std::string profile, const Profile& settings, Side side) {
   LegTreatment treatment{std::move(profile), settings, calls_for(settings, side, Family::ipv4),
                          calls_for(settings, side, Family::ipv6)};
@@ -116,6 +118,10 @@ PolicyTable::~PolicyTable() = default;
 const Policy* PolicyTable::decide(const Flow& flow) const {
   const auto found = index_->first_match(policies_, flow);
   return found ? &policies_[*found] : nullptr;
+}
+
+bool PolicyTable::has_verified() const {
+  return std::any_of(policies_.begin(), policies_.end(), is_verified);
 }
 
 const Policy* PolicyTable::shadowed_by(const std::vector<Policy>& policies, std::size_t index) {

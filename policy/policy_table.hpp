@@ -19,9 +19,12 @@ namespace headrace {
 
 enum class Action : std::uint8_t { accelerate, bypass };
 enum class ConnectAs : std::uint8_t { client, client_address, proxy };
+// When the client's handshake completes: at once, or when the server's has.
+enum class Accept : std::uint8_t { early, verified };
 
 std::string_view print(Action action);
 std::string_view print(ConnectAs connect_as);  // "client", "client-address", "proxy"
+std::string_view print(Accept accept);         // "early", "verified"
 
 struct SourceLocation {
   std::string file;
@@ -65,6 +68,7 @@ struct Decision {
   std::string policy;
   Action action = Action::accelerate;
   ConnectAs connect_as = ConnectAs::client;
+  Accept accept = Accept::early;
   SharedTreatment client_leg;
   SharedTreatment server_leg;
   // Set for app = "ftp": the control channel is followed, and this is what its data connections get.
@@ -82,6 +86,10 @@ struct Policy {
   Decision decision;
   SourceLocation where;
 };
+
+inline bool is_verified(const Policy& policy) {
+  return policy.decision.action == Action::accelerate && policy.decision.accept == Accept::verified;
+}
 
 class PolicyIndex;
 
@@ -101,6 +109,8 @@ class PolicyTable {
   std::size_t index_of(const Policy& policy) const {
     return static_cast<std::size_t>(&policy - policies_.data());
   }
+
+  bool has_verified() const;  // some policy holds SYNs
 
   // The first earlier policy that already takes everything `policies[index]` could match, or nullptr.
   static const Policy* shadowed_by(const std::vector<Policy>& policies, std::size_t index);

@@ -133,6 +133,25 @@ TEST_CASE("policy files: redirect mode connects as the proxy and says that it ca
   }
 }
 
+TEST_CASE("policy files: verified accept is refused where it can't be had, with the reason") {
+  const std::string wish = policy("accept = \"verified\"\n");
+  CHECK(load(kIntercept, wish).policies->policies()[0].decision.accept == Accept::verified);
+  CHECK(load(kIntercept, policy("")).policies->policies()[0].decision.accept == Accept::early);
+  const auto redirected = problems_of("[intercept]\nmode = \"redirect\"\n", wish);
+  REQUIRE(redirected.size() == 1);
+  CHECK_THAT(redirected[0], StartsWith("10-test.toml:4:10: accept: \"verified\" needs intercept.mode"));
+  const auto narrow = problems_of("[intercept]\nmark = \"0x2/0x7\"\n", wish);
+  REQUIRE(narrow.size() == 1);
+  CHECK_THAT(narrow[0], Contains("needs seven next values under the mask of intercept.mark"));
+  CHECK(problems_of("[intercept]\nmark = \"0x2/0x7\"\n", policy("")).empty());
+  Environment kernel = new_kernel();
+  kernel.no_syn_queue = [](Firewall) { return "needs another kernel"; };
+  const auto without = problems_of(kIntercept, wish, kernel);
+  REQUIRE(without.size() == 1);
+  CHECK_THAT(without[0], Contains("accept: \"verified\" needs another kernel"));
+  CHECK(problems_of(kIntercept, policy(""), kernel).empty());
+}
+
 TEST_CASE("policy files: more listener classes than ports is a problem at the first policy without one") {
   std::string policies;
   for (int i = 1; i <= 3; ++i) {
