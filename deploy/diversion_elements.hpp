@@ -53,8 +53,8 @@ class DiversionElements {
   // there is none. The kernel is asked for all of a set's elements: for status and tests.
   std::optional<std::size_t> count(const std::string& set) noexcept;
   std::optional<std::uint64_t> packets(const std::string& counter) noexcept;
-  // How many rules a chain of the table has; 0 when there is none. `nft list chain` would read all elements of
-  // all sets first: 1 to 2 s for 100,000.
+  // How many rules a chain of the table has; 0 when there is none. `nft list chain` would read all elements
+  // of all sets first: 1 to 2 s for 100,000.
   std::size_t rules(const std::string& chain) noexcept;
 
  private:

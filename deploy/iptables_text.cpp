@@ -104,19 +104,25 @@ std::vector<std::string> address_conditions(const std::string& option, const std
   return conditions;
 }
 
-void add_policies(Section& section, const DiversionPlan& plan, Family family) {
-  section.chain("POLICIES");
-  for (const MatchRule& rule : match_rules(plan, family)) {
-    const std::string target =
-        rule.listener_class ? " -g HEADRACE_CLASS_" + std::to_string(*rule.listener_class) : " -j RETURN";
+void add_rules(Section& section, const std::string& chain, const std::vector<MatchRule>& rules,
+               const std::string& to_class) {
+  section.chain(chain);
+  for (const MatchRule& rule : rules) {
+    const std::string target = rule.listener_class
+                                   ? " -g HEADRACE_" + to_class + std::to_string(*rule.listener_class)
+                                   : " -j RETURN";
     for (const std::string& from : address_conditions(" -s ", rule.from)) {
       for (const std::string& to : address_conditions(" -d ", rule.to)) {
         for (const std::string& ports : port_conditions(rule.ports)) {
-          section.add("POLICIES", from + to + ports + target);
+          section.add(chain, from + to + ports + target);
         }
       }
     }
   }
+}
+
+void add_policies(Section& section, const DiversionPlan& plan, Family family) {
+  add_rules(section, "POLICIES", match_rules(plan, family), "CLASS_");
 }
 
 std::vector<std::string> from_interfaces(const InterceptSettings& intercept) {
@@ -129,12 +135,42 @@ std::vector<std::string> from_interfaces(const InterceptSettings& intercept) {
   return conditions;
 }
 
+constexpr std::string_view kOfOthers = " -m addrtype ! --src-type LOCAL ! --dst-type LOCAL";
+
+// For a SYN whose server did not want it.
+std::string not_sent_on(const DiversionPlan& plan) {
+  const MarkAndMask& marks = plan.settings.intercept.mark;
+  if (!plan.policies.has_verified()) return {};
+  return " -m mark ! --mark " + masked(marks.direct_mark(), marks.mask);
+}
+
 void add_new_flows(Section& section, const DiversionPlan& plan) {
   if (plan.diversion != Diversion::on) return;
   for (const std::string& from : from_interfaces(plan.settings.intercept)) {
-    section.add("DIVERT", from + std::string{kBareSyn} +
-                              " -m addrtype ! --src-type LOCAL ! --dst-type LOCAL -j HEADRACE_POLICIES");
+    section.add("DIVERT", from + std::string{kBareSyn} + not_sent_on(plan) + std::string{kOfOthers} +
+                              " -j HEADRACE_POLICIES");
   }
+}
+
+std::string to_queue(const DiversionPlan& plan) {
+  return " -p tcp -j NFQUEUE --queue-num " + std::to_string(plan.settings.intercept.queue) +
+         " --queue-bypass";
+}
+
+// Behind our own rules and before other people's, so that a SYN which is queued from here and then sent
+// through the table once more meets those once.
+void add_hold(Section& section, const DiversionPlan& plan, Family family) {
+  const MarkAndMask& marks = plan.settings.intercept.mark;
+  section.chain("HOLD");
+  for (const std::uint32_t judged : {marks.taken_mark(), marks.direct_mark()})
+    section.add("HOLD", " -m mark --mark " + masked(judged, marks.mask) + " -j RETURN");
+  section.add("HOLD", " -j HEADRACE_HOLD_POLICIES");
+  add_rules(section, "HOLD_POLICIES", hold_rules(plan, family), "HOLD_CLASS_");
+  section.chain("HOLD_CLASS_0");
+  section.add("HOLD_CLASS_0", to_queue(plan));
+  for (const std::string& from : from_interfaces(plan.settings.intercept))
+    section.hook("-I PREROUTING 3" + from + std::string{kBareSyn} + std::string{kOfOthers} +
+                 " -j HEADRACE_HOLD");
 }
 
 // There is no match on a socket's mark: the packet borrows it, whole, for as long as the chain takes. First
@@ -183,6 +219,11 @@ Section divert(const DiversionPlan& plan, Family family) {
   add_new_flows(section, plan);
   section.add("DIVERT", std::string{kBareSyn} + was_diverted + " -j CONNMARK --set-xmark " +
                             masked(0, intercept.mark.mask));
+  if (plan.policies.has_verified()) {
+    for (const std::uint32_t held : {intercept.mark.taken_mark(), intercept.mark.direct_mark()})
+      section.add("DIVERT", std::string{kBareSyn} + " -m mark --mark " + masked(held, intercept.mark.mask) +
+                                " -j MARK --set-xmark " + masked(0, intercept.mark.mask));
+  }
   section.hook("-A PREROUTING -j HEADRACE_DIVERT");
   return section;
 }
@@ -250,6 +291,7 @@ Sections sections_of(const DiversionPlan& plan, Family family) {
     taking.hook("-A PREROUTING -j HEADRACE_DIVERT");
   } else {
     sections["raw"] = zones(plan);
+    if (holds_syns(plan)) add_hold(sections["raw"], plan, family);
     taking = divert(plan, family);
     add_strips(taking, plan);
   }
@@ -266,6 +308,17 @@ Sections sections_of(const DiversionPlan& plan, Family family) {
 IptablesText render_iptables(const DiversionPlan& plan, const IptablesText& saved) {
   return {render(sections_of(plan, Family::ipv4), saved.ipv4),
           render(sections_of(plan, Family::ipv6), saved.ipv6)};
+}
+
+IptablesText render_iptables_queue(const DiversionPlan& plan, const IptablesText& saved) {
+  const MarkAndMask& marks = plan.settings.intercept.mark;
+  Section section;
+  section.chain("HOLD");
+  section.add("HOLD", to_queue(plan));
+  section.hook("-I PREROUTING 1 -m mark --mark " + masked(marks.asked_mark(), marks.mask) +
+               " -j HEADRACE_HOLD");
+  const Sections sections{{"raw", section}};
+  return {render(sections, saved.ipv4), plan.ipv6 ? render(sections, saved.ipv6) : std::string{}};
 }
 
 IptablesText render_iptables_removal(const IptablesText& saved) {

@@ -141,6 +141,21 @@ std::vector<MatchRule> match_rules(const DiversionPlan& plan, Family family) {
   return rules;
 }
 
+bool holds_syns(const DiversionPlan& plan) {
+  const InterceptSettings& intercept = plan.settings.intercept;
+  return plan.diversion == Diversion::on && intercept.mode == InterceptMode::tproxy &&
+         !intercept.interfaces.empty() && plan.policies.has_verified();
+}
+
+std::vector<MatchRule> hold_rules(const DiversionPlan& plan, Family family) {
+  ListenerClasses held;
+  for (const Policy& policy : plan.policies.policies())
+    held.of_policy.push_back(is_verified(policy) ? std::optional<std::size_t>{0} : std::nullopt);
+  auto rules = match_rules({plan.settings, plan.policies, held, plan.ports}, family);
+  while (!rules.empty() && !rules.back().listener_class) rules.pop_back();
+  return rules;
+}
+
 std::vector<std::string> distinct_interfaces(const std::vector<std::string>& interfaces) {
   std::vector<std::string> kept;
   for (const std::string& name : interfaces) {

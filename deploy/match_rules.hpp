@@ -27,6 +27,11 @@ struct MatchRule {
 // merged where the result is still one product of lists: equal in two of from, to, ports.
 std::vector<MatchRule> match_rules(const DiversionPlan& plan, Family family);
 
+// Whose SYNs are held until the server has answered: no flow's, or of these rules those with a class, all
+// others being left alone. Without what stands behind the last of them.
+bool holds_syns(const DiversionPlan& plan);
+std::vector<MatchRule> hold_rules(const DiversionPlan& plan, Family family);
+
 // The interfaces without repetitions: a name that a wildcard covers would be a conflicting interval.
 std::vector<std::string> distinct_interfaces(const std::vector<std::string>& interfaces);
 

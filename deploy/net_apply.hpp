@@ -36,6 +36,13 @@ AppliedDiversion apply_diversion(const DiversionPlan& plan, const AppliedDiversi
 void remove_diversion(Firewall firewall);
 bool diversion_present(Firewall firewall);
 
+// Why this kernel and these programs can't put SYNs into a packet queue for accept = "verified"; empty: they
+// can, or it can't be known without trying (tried in a network namespace of its own, which takes root).
+std::string why_no_syn_queue(Firewall firewall);
+
+// What puts SYNs into that queue for this plan here.
+QueueRule queue_rule_for(const DiversionPlan& plan);
+
 bool host_has_ipv6();
 std::vector<HostRoute> host_routes(bool ipv6);  // of the main table; throws without `ip`
 

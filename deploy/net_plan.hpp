@@ -23,6 +23,10 @@ enum class Diversion : std::uint8_t {
   sessions,  // only packets of live sessions (bypass, overload, drain): no new flow is taken
 };
 
+// Who puts SYNs into the packet queue for the nft form: nft itself, or, where its kernel has no `queue`, one
+// rule of iptables beside it.
+enum class QueueRule : std::uint8_t { nft, iptables };
+
 // The local port on which each listener class listens, same index as ListenerClasses::classes.
 using ClassPorts = std::vector<std::uint16_t>;
 
@@ -33,6 +37,7 @@ struct DiversionPlan {
   const ClassPorts& ports;
   Diversion diversion = Diversion::on;
   bool ipv6 = true;  // false on hosts without IPv6
+  QueueRule queue_rule = QueueRule::nft;
 };
 
 // Names that the running daemon uses of its own table. The sets hold client address . server address . port.
@@ -49,6 +54,14 @@ inline constexpr std::size_t kMostFailed = 16'384;
 std::string class_chain(std::uint16_t listener_port);
 std::string_view expected_map(Family family);
 
+// Where SYNs that are held end: in nft's queue, or with the mark that the rule of iptables beside it queues
+// by.
+inline constexpr const char* kHoldByQueue = "hold_by_queue";
+inline constexpr const char* kHoldByMark = "hold_by_mark";
+inline std::string hold_chain(const DiversionPlan& plan) {
+  return plan.queue_rule == QueueRule::nft ? kHoldByQueue : kHoldByMark;
+}
+
 // Table inet headrace, and the whole `nft -f` script that replaces it in one transaction.
 NftTable nft_table(const DiversionPlan& plan);
 std::string render_nft(const DiversionPlan& plan);
@@ -61,6 +74,8 @@ struct IptablesText {
 // iptables replaces nothing by name, so both need what `iptables-save` and `ip6tables-save` print now
 // (empty: none of our rules is there): what is ours in it goes in the same transaction.
 IptablesText render_iptables(const DiversionPlan& plan, const IptablesText& saved = {});
+// For the nft form with QueueRule::iptables: that one rule, and nothing else of ours.
+IptablesText render_iptables_queue(const DiversionPlan& plan, const IptablesText& saved = {});
 IptablesText render_iptables_removal(const IptablesText& saved);
 // Back from what is saved `now` to what of ours was there `before`; empty for a family that is as it was.
 IptablesText render_iptables_return(const IptablesText& before, const IptablesText& now);

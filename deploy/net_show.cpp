@@ -24,7 +24,13 @@ std::string diversion_part(const DiversionPlan& plan) {
   std::string text = "\n# the daemon, while it runs: they come when it listens and go when it stops.\n";
   if (intercept.mode == InterceptMode::off) return text + "# nothing: intercept.mode is off\n";
   if (intercept.interfaces.empty()) text += "# intercept.interfaces is empty: no new flow is taken\n";
-  if (intercept.firewall == Firewall::nft) return text + here_document("nft -f -", render_nft(plan));
+  if (intercept.firewall == Firewall::nft) {
+    text += here_document("nft -f -", render_nft(plan));
+    if (plan.queue_rule == QueueRule::nft) return text;
+    const IptablesText beside = render_iptables_queue(plan);
+    return text + here_document("iptables-restore --noflush -w 5", beside.ipv4) +
+           here_document("ip6tables-restore --noflush -w 5", beside.ipv6);
+  }
   const IptablesText rules = render_iptables(plan);
   return text + here_document("iptables-restore --noflush -w 5", rules.ipv4) +
          here_document("ip6tables-restore --noflush -w 5", rules.ipv6);

@@ -35,8 +35,9 @@ MatchRule without_key(MatchRule rule, IndexBy by) {
 
 std::string_view side(IndexBy by) { return by == IndexBy::to ? "daddr" : "saddr"; }
 
-NftTable::Set address_map(IndexBy by, Family family, std::string_view suffix, std::string_view flags) {
-  std::string name{side(by)};
+NftTable::Set address_map(const std::string& prefix, IndexBy by, Family family, std::string_view suffix,
+                          std::string_view flags) {
+  std::string name = prefix + std::string{side(by)};
   name.append("_").append(name_of(family)).append(suffix);
   return {name, "map", "    type " + address_type(family) + " : verdict\n" + std::string{flags}, {}};
 }
@@ -57,17 +58,22 @@ std::vector<RuleIndex::Region> joined(const std::vector<RuleIndex::Region>& regi
 
 }  // namespace
 
-NftPolicies::NftPolicies(const DiversionPlan& plan) : plan_{plan} {
-  chains_.push_back({"policies", "",
-                     plan.ipv6
-                         ? "    meta nfproto vmap { ipv4 : goto policies_ipv4, ipv6 : goto policies_ipv6 }\n"
-                         : "    meta nfproto ipv4 goto policies_ipv4\n"});
-  add_family(match_rules(plan, Family::ipv4), Family::ipv4);
-  if (plan.ipv6) add_family(match_rules(plan, Family::ipv6), Family::ipv6);
+NftPolicies::NftPolicies(const DiversionPlan& plan) : NftPolicies{plan, "", match_rules} {}
+
+NftPolicies NftPolicies::of_held(const DiversionPlan& plan) { return {plan, "hold_", hold_rules}; }
+
+NftPolicies::NftPolicies(const DiversionPlan& plan, std::string prefix, RulesOf rules)
+    : plan_{plan}, prefix_{std::move(prefix)} {
+  const std::string to = "goto " + prefix_ + "policies_";
+  chains_.push_back({prefix_ + "policies", "",
+                     plan.ipv6 ? "    meta nfproto vmap { ipv4 : " + to + "ipv4, ipv6 : " + to + "ipv6 }\n"
+                               : "    meta nfproto ipv4 " + to + "ipv4\n"});
+  add_family(rules(plan, Family::ipv4), Family::ipv4);
+  if (plan.ipv6) add_family(rules(plan, Family::ipv6), Family::ipv6);
 }
 
 void NftPolicies::add_family(const std::vector<MatchRule>& rules, Family family) {
-  const std::string chain = std::string{"policies_"}.append(name_of(family));
+  const std::string chain = prefix_ + "policies_" + std::string{name_of(family)};
   const RuleIndex index = index_rules(rules, family);
   std::string body;
   if (index.by == IndexBy::nothing) {
@@ -76,8 +82,8 @@ void NftPolicies::add_family(const std::vector<MatchRule>& rules, Family family)
   }
   std::vector<std::string> targets;
   for (const auto& list : index.lists) targets.push_back(target(rules, list, index.by, family));
-  NftTable::Set single = address_map(index.by, family, "_single", "");
-  NftTable::Set ranges = address_map(index.by, family, "_ranges", "    flags interval\n");
+  NftTable::Set single = address_map(prefix_, index.by, family, "_single", "");
+  NftTable::Set ranges = address_map(prefix_, index.by, family, "_ranges", "    flags interval\n");
   for (const auto& [first, last, list] : joined(index.regions, targets))
     (first == last ? single : ranges).elements.push_back({print_range(first, last), targets[list]});
   for (NftTable::Set* map : {&single, &ranges}) {
@@ -92,17 +98,23 @@ void NftPolicies::add_family(const std::vector<MatchRule>& rules, Family family)
 std::string NftPolicies::target(const std::vector<MatchRule>& rules, const std::vector<std::size_t>& list,
                                 IndexBy by, Family family) {
   const MatchRule only = without_key(rules[list.front()], by);
-  if (only.matches_all())
-    return only.listener_class ? class_chain(plan_.ports.at(*only.listener_class)) : std::string{};
+  if (only.matches_all()) return chain_of(only);
   std::string body;
   for (const std::size_t i : list) body += rule_line(without_key(rules[i], by), family);
-  const auto [chain, is_new] = name(name_of(family), body);
+  const auto [chain, is_new] = name(prefix_ + std::string{name_of(family)}, body);
   if (is_new) chains_.push_back({chain, "", body});
   return chain;
 }
 
+// Empty: back to who asked.
+std::string NftPolicies::chain_of(const MatchRule& rule) const {
+  if (!rule.listener_class) return {};
+  return prefix_.empty() ? class_chain(plan_.ports.at(*rule.listener_class)) : hold_chain(plan_);
+}
+
 std::string NftPolicies::verdict(const MatchRule& rule) const {
-  return rule.listener_class ? "goto " + class_chain(plan_.ports.at(*rule.listener_class)) : "return";
+  const std::string chain = chain_of(rule);
+  return chain.empty() ? "return" : "goto " + chain;
 }
 
 std::string NftPolicies::rule_line(const MatchRule& rule, Family family) {
@@ -118,7 +130,7 @@ std::string NftPolicies::condition(const std::string& what, const std::string& t
                                    const std::vector<std::string>& values) {
   if (values.empty()) return {};
   if (values.size() == 1) return what + " " + values.front() + " ";
-  const std::string stem = type == "inet_service" ? "ports" : "addresses";
+  const std::string stem = prefix_ + (type == "inet_service" ? "ports" : "addresses");
   const auto [set, is_new] = name(stem, join(values));
   if (is_new) {
     std::vector<NftTable::Element> elements;

@@ -34,15 +34,20 @@ namespace headrace {
 class NftPolicies {
  public:
   explicit NftPolicies(const DiversionPlan& plan);
+  // The SYNs that are held (hold_rules): every name begins with `hold_`, and they end in hold_chain().
+  static NftPolicies of_held(const DiversionPlan& plan);
 
   std::vector<NftTable::Set> take_sets() { return std::move(sets_); }
   std::vector<NftTable::Chain> take_chains() { return std::move(chains_); }
 
  private:
+  using RulesOf = std::vector<MatchRule> (*)(const DiversionPlan& plan, Family family);
+  NftPolicies(const DiversionPlan& plan, std::string prefix, RulesOf rules);
   void add_family(const std::vector<MatchRule>& rules, Family family);
   std::string target(const std::vector<MatchRule>& rules, const std::vector<std::size_t>& list, IndexBy by,
                      Family family);
   std::string rule_line(const MatchRule& rule, Family family);
+  std::string chain_of(const MatchRule& rule) const;
   std::string verdict(const MatchRule& rule) const;
   std::string condition(const std::string& selector, const std::string& type,
                         const std::vector<std::string>& values);
@@ -50,6 +55,7 @@ class NftPolicies {
   std::pair<std::string, bool> name(std::string_view stem, const std::string& content);
 
   const DiversionPlan& plan_;
+  std::string prefix_;                             // of all names
   std::map<std::string, std::string> content_of_;  // name -> content
   std::vector<NftTable::Chain> chains_;
   std::vector<NftTable::Set> sets_;  // in order of first use

@@ -150,10 +150,17 @@ std::string expected_flows(const DiversionPlan& plan, const std::string& conditi
   return text;
 }
 
+// For a SYN whose server did not want it.
+std::string not_sent_on(const DiversionPlan& plan) {
+  const MarkAndMask& marks = plan.settings.intercept.mark;
+  if (!plan.policies.has_verified()) return {};
+  return "meta mark & " + print_hex(marks.mask) + " != " + print_hex(marks.direct_mark()) + " ";
+}
+
 // Of SYNs. Neither what is addressed to this host nor what it sent itself: no loop can start.
-std::string new_flows(const InterceptSettings& intercept) {
-  return from_interfaces(intercept) + "fib daddr type != local fib saddr type != local " +
-         count("syn_arrived") + " jump policies";
+std::string new_flows(const DiversionPlan& plan) {
+  return from_interfaces(plan.settings.intercept) + "fib daddr type != local fib saddr type != local " +
+         count("syn_arrived") + " " + not_sent_on(plan) + "jump policies";
 }
 
 // Both legs of a session have the same addresses and ports. In one conntrack table their sequence numbers
@@ -171,6 +178,32 @@ Chains zone_chains(const DiversionPlan& plan) {
   return {
       {"zone_in", "filter hook prerouting priority raw", line(is_marked("socket mark", server, mask) + zone)},
       {"zone_out", "filter hook output priority raw", line(is_marked("meta mark", server, mask) + zone)}};
+}
+
+// A SYN of a policy with accept = "verified" waits in a queue until its server has answered (proxy/verifier),
+// before anything else but reassembly has seen it: no conntrack entry, no NAT. The verdict sends it through
+// the chain that queued it once more, with a mark that lets it pass there, and then on its way: to be taken,
+// or to the server itself. Without the daemon (bypass), or when it is too slow (fail-open), a SYN goes on as
+// if it were accepted early, for which it takes a listener.
+Chains hold_chains(const DiversionPlan& plan) {
+  const MarkAndMask& marks = plan.settings.intercept.mark;
+  const auto is_not = [&](std::uint32_t value) {
+    return "meta mark & " + print_hex(marks.mask) + " != " + print_hex(value) + " ";
+  };
+  const std::string ask = plan.queue_rule == QueueRule::nft
+                              ? "queue flags bypass to " + std::to_string(plan.settings.intercept.queue)
+                              : set_mark("meta mark", marks.asked_mark(), marks.mask);
+  return {{"hold", "filter hook prerouting priority raw - 1",
+           line(from_interfaces(plan.settings.intercept) + std::string{kBareSyn} + " " +
+                is_not(marks.taken_mark()) + is_not(marks.direct_mark()) +
+                "fib daddr type != local fib saddr type != local jump hold_policies")},
+          {hold_chain(plan), "", line("meta l4proto tcp " + ask)}};
+}
+
+std::string was_held(const DiversionPlan& plan) {
+  const MarkAndMask& marks = plan.settings.intercept.mark;
+  return is_marked("meta mark", std::set{marks.asked_mark(), marks.taken_mark(), marks.direct_mark()},
+                   marks.mask);
 }
 
 Chains divert_chains(const DiversionPlan& plan) {
@@ -192,10 +225,11 @@ Chains divert_chains(const DiversionPlan& plan) {
       intercept.mark.server_mark();  // a value that this side's entries have no use for
   syn += failed_repeats(plan, is_marked("ct mark", left, mask)) + failed_rules(plan, "") +
          expected_flows(plan, "");
-  if (takes_new_flows(plan)) syn += line(new_flows(intercept));
+  if (takes_new_flows(plan)) syn += line(new_flows(plan));
   // A SYN that got here goes to the server itself. Conntrack may have kept the entry of a session that
   // was reset: without this the flow would be taken at its next packet, and reset.
   syn += line(was_diverted + " " + set_mark("ct mark", 0, mask));
+  if (plan.policies.has_verified()) syn += line(was_held(plan) + " " + set_mark("meta mark", 0, mask));
   Chains chains{{"divert", "filter hook prerouting priority mangle", body}, {"syn", "", syn}};
   append(chains, failed_chain(plan, " " + set_mark("ct mark", left, mask)));
   return chains;
@@ -265,7 +299,7 @@ Chains redirect_chains(const DiversionPlan& plan) {
   const std::string bare_syn = std::string{kBareSyn} + " ";
   std::string body =
       line(bare_syn + count("syn_seen")) + failed_rules(plan, bare_syn) + expected_flows(plan, bare_syn);
-  if (takes_new_flows(plan)) body += line(bare_syn + new_flows(plan.settings.intercept));
+  if (takes_new_flows(plan)) body += line(bare_syn + new_flows(plan));
   Chains chains{{"divert", "nat hook prerouting priority dstnat", body}, guard_chain(plan)};
   append(chains, failed_chain(plan, ""));
   return chains;
@@ -299,6 +333,11 @@ NftTable nft_table(const DiversionPlan& plan) {
   append(table.sets, expected_maps(plan));
   append(table.chains, policies.take_chains());
   append(table.chains, class_chains(plan));
+  if (!holds_syns(plan)) return table;
+  NftPolicies held = NftPolicies::of_held(plan);
+  append(table.sets, held.take_sets());
+  append(table.chains, hold_chains(plan));
+  append(table.chains, held.take_chains());
   return table;
 }
 

@@ -18,6 +18,7 @@ Policy policy(const PolicyText& text) {
   policy.match.to = prefixes(text.to);
   for (const std::string& range : text.ports) policy.match.ports.push_back(require(parse_port_range(range)));
   policy.decision.action = text.take == "bypass" ? Action::bypass : Action::accelerate;
+  if (text.verified) policy.decision.accept = Accept::verified;
   return policy;
 }
 

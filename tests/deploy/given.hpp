@@ -16,6 +16,7 @@ struct PolicyText {
   std::vector<std::string> to;
   std::vector<std::string> ports;
   std::string take = "plain";  // the name of a listener class, or "bypass"
+  bool verified = false;
 };
 
 // Owns all that a DiversionPlan refers to. Intercepts on eth0 with nft unless changed.

@@ -180,6 +180,70 @@ TEST_CASE("nft: redirect takes SYNs to the class's port and refuses who was not 
   CHECK_THAT(text, !Contains("tproxy") && !Contains("zone"));
 }
 
+const given::PolicyText kVerified{{}, {"198.18.9.7"}, {}, "plain", true};
+
+TEST_CASE("nft: SYNs of verified policies are queued before conntrack, after what earlier policies take") {
+  const given::Host host{
+      {{{}, {"198.18.9.7"}, {"80"}, "bypass"}, kOracle, kVerified, {{}, {"any"}, {}, "b"}}};
+  const std::string text = render_nft(host.plan());
+  const auto hold = chain(text, "hold");
+  REQUIRE(hold.size() == 2);
+  CHECK(hold[0] == "type filter hook prerouting priority raw - 1; policy accept;");
+  CHECK_THAT(hold[1], Contains("meta mark & 0x00ff0000 != 0x004e0000 meta mark & 0x00ff0000 != 0x004f0000") &&
+                          Contains("fib daddr type != local fib saddr type != local jump hold_policies"));
+  CHECK(chain(text, "hold_policies_ipv4") ==
+        Lines{"tcp dport 179 return", "ip daddr 198.18.9.7 tcp dport 80 return",
+              "ip daddr @hold_addresses_0 tcp dport @hold_ports_1 ip saddr 198.18.20.0/24 return",
+              "ip daddr 198.18.9.7 goto hold_class_0"});
+  CHECK(chain(text, "hold_policies_ipv6") == Lines{});
+  CHECK(chain(text, "hold_class_0") == Lines{"meta l4proto tcp queue flags bypass to 18514"});
+}
+
+TEST_CASE("nft: a SYN that its server did not want is not taken, and leaves as it came") {
+  const auto syn = chain(render_nft(given::Host{{kVerified}}.plan()), "syn");
+  REQUIRE(syn.size() == 4);
+  CHECK_THAT(syn[1], Contains("meta mark & 0x00ff0000 != 0x004f0000 jump policies"));
+  CHECK(syn[3] ==
+        "meta mark & 0x00ff0000 { 0x004d0000, 0x004e0000, 0x004f0000 } meta mark set meta mark & "
+        "0xff00ffff | 0x00000000");
+}
+
+TEST_CASE("nft: where the kernel's nft cannot queue, SYNs are marked for a rule of iptables") {
+  const given::Host host{{kVerified}};
+  DiversionPlan plan = host.plan();
+  plan.queue_rule = QueueRule::iptables;
+  CHECK(chain(render_nft(plan), "hold_class_0") ==
+        Lines{"meta l4proto tcp meta mark set meta mark & 0xff00ffff | 0x004d0000"});
+  const IptablesText beside = render_iptables_queue(plan);
+  CHECK(beside.ipv4 ==
+        "*raw\n:HEADRACE_HOLD - [0:0]\n"
+        "-A HEADRACE_HOLD -p tcp -j NFQUEUE --queue-num 18514 --queue-bypass\n"
+        "-I PREROUTING 1 -m mark --mark 0x004d0000/0x00ff0000 -j HEADRACE_HOLD\nCOMMIT\n");
+  CHECK(beside.ipv6 == beside.ipv4);
+}
+
+TEST_CASE("nft: nothing is held without a verified policy, under bypass, or without an interface") {
+  CHECK_THAT(render_nft(given::Host{{kOracle}}.plan()), !Contains("hold") && !Contains("0x004f0000"));
+  given::Host host{{kVerified}};
+  host.diversion = Diversion::sessions;
+  CHECK_THAT(render_nft(host.plan()), !Contains("hold"));
+  host.diversion = Diversion::on;
+  host.settings.intercept.interfaces.clear();
+  CHECK_THAT(render_nft(host.plan()), !Contains("hold"));
+}
+
+TEST_CASE("iptables: held SYNs meet the rules of the raw table once, ours first") {
+  const std::string text = render_iptables(given::Host{{kVerified}}.plan()).ipv4;
+  CHECK_THAT(text, Contains("-A HEADRACE_HOLD -m mark --mark 0x004e0000/0x00ff0000 -j RETURN\n"
+                            "-A HEADRACE_HOLD -m mark --mark 0x004f0000/0x00ff0000 -j RETURN\n"
+                            "-A HEADRACE_HOLD -j HEADRACE_HOLD_POLICIES\n"));
+  CHECK_THAT(text, Contains("-A HEADRACE_HOLD_POLICIES -d 198.18.9.7/32 -p tcp -g HEADRACE_HOLD_CLASS_0") ||
+                       Contains("-A HEADRACE_HOLD_POLICIES -d 198.18.9.7 -p tcp -g HEADRACE_HOLD_CLASS_0"));
+  CHECK_THAT(text, Contains("-A HEADRACE_HOLD_CLASS_0 -p tcp -j NFQUEUE --queue-num 18514 --queue-bypass\n"));
+  CHECK(text.find("-I PREROUTING 2 ") < text.find("-I PREROUTING 3 -i eth0"));
+  CHECK_THAT(text, Contains("-m mark ! --mark 0x004f0000/0x00ff0000 -m addrtype ! --src-type LOCAL"));
+}
+
 TEST_CASE("nft: mode off renders nothing") {
   given::Host host{{kOracle}};
   host.settings.intercept.mode = InterceptMode::off;
