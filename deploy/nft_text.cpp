@@ -74,6 +74,18 @@ bool takes_new_flows(const DiversionPlan& plan) {
   return plan.diversion == Diversion::on && !plan.settings.intercept.interfaces.empty();
 }
 
+std::string was_held(const DiversionPlan& plan) {
+  const MarkAndMask& marks = plan.settings.intercept.mark;
+  return is_marked("meta mark", std::set{marks.asked_mark(), marks.taken_mark(), marks.direct_mark()},
+                   marks.mask);
+}
+
+// A SYN leaves as it came, whatever was decided of it while it was held.
+std::string forget_held(const DiversionPlan& plan) {
+  if (!plan.policies.has_verified()) return {};
+  return line(was_held(plan) + " " + set_mark("meta mark", 0, plan.settings.intercept.mark.mask));
+}
+
 bool leaves_failed(const DiversionPlan& plan) {
   return plan.settings.timeouts.failed_server && !plan.settings.intercept.interfaces.empty();
 }
@@ -114,7 +126,7 @@ std::string failed_repeats(const DiversionPlan& plan, const std::string& was_lef
 
 Chains failed_chain(const DiversionPlan& plan, const std::string& more) {
   if (!leaves_failed(plan) || !takes_new_flows(plan)) return {};
-  return {{"failed", "", line(count(kSynFailedCounter) + more)}};
+  return {{"failed", "", line(count(kSynFailedCounter) + more) + forget_held(plan)}};
 }
 
 bool follows_data(const PolicyTable& table) {
@@ -200,12 +212,6 @@ Chains hold_chains(const DiversionPlan& plan) {
           {hold_chain(plan), "", line("meta l4proto tcp " + ask)}};
 }
 
-std::string was_held(const DiversionPlan& plan) {
-  const MarkAndMask& marks = plan.settings.intercept.mark;
-  return is_marked("meta mark", std::set{marks.asked_mark(), marks.taken_mark(), marks.direct_mark()},
-                   marks.mask);
-}
-
 Chains divert_chains(const DiversionPlan& plan) {
   const InterceptSettings& intercept = plan.settings.intercept;
   const auto& [mark, mask] = intercept.mark;
@@ -229,7 +235,7 @@ Chains divert_chains(const DiversionPlan& plan) {
   // A SYN that got here goes to the server itself. Conntrack may have kept the entry of a session that
   // was reset: without this the flow would be taken at its next packet, and reset.
   syn += line(was_diverted + " " + set_mark("ct mark", 0, mask));
-  if (plan.policies.has_verified()) syn += line(was_held(plan) + " " + set_mark("meta mark", 0, mask));
+  syn += forget_held(plan);
   Chains chains{{"divert", "filter hook prerouting priority mangle", body}, {"syn", "", syn}};
   append(chains, failed_chain(plan, " " + set_mark("ct mark", left, mask)));
   return chains;

@@ -3,8 +3,8 @@
 # shellcheck shell=bash
 
 # What building needs.
-HEADRACE_BUILD_PACKAGES=(g++ cmake ninja-build pkg-config clang libbpf-dev libcap-ng-dev libmnl-dev libuv1-dev libspdlog-dev
-  libtomlplusplus-dev libcli11-dev
+HEADRACE_BUILD_PACKAGES=(g++ cmake ninja-build pkg-config clang libbpf-dev libcap-ng-dev libmnl-dev
+  libnetfilter-queue-dev libuv1-dev libspdlog-dev libtomlplusplus-dev libcli11-dev
   nlohmann-json3-dev catch2)
 # What the demo runs besides.
 HEADRACE_DEMO_PACKAGES=(nftables iproute2 ethtool vsftpd curl)

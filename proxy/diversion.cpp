@@ -44,6 +44,7 @@ void DiversionControl::put(const Content& content, There there) {
   const auto missing = missing_on_host(settings);
   reasons_ = missing.empty() ? reasons_ & ~bit(Reason::host) : reasons_ | bit(Reason::host);
   const std::uint64_t accepted = accepted_();
+  taking_(wanted() == Diversion::on);
   apply(content, there);
   if (rules_.counters_began) accepted_before_rules_ = accepted;
   applied_ = wanted();
@@ -103,9 +104,10 @@ std::string DiversionControl::verify() {
 }
 
 void DiversionControl::remove() {
+  if (!std::exchange(applied_, std::nullopt)) return;
   expected_.suspend();
-  if (std::exchange(applied_, std::nullopt))
-    remove_diversion(content_.configuration->settings.intercept.firewall);
+  taking_(false);
+  remove_diversion(content_.configuration->settings.intercept.firewall);
 }
 
 bool BypassFile::is_on() const {

@@ -30,9 +30,11 @@ class DiversionControl {
     host,  // its routing rule or route is gone; found out here
   };
 
-  // `accepted` counts what has come to the listeners; `expected` goes by the rules that are in.
-  DiversionControl(bool ipv6, std::function<std::uint64_t()> accepted, ExpectedConnections& expected)
-      : ipv6_{ipv6}, accepted_{std::move(accepted)}, expected_{expected} {}
+  // `accepted` counts what has come to the listeners; `expected` goes by the rules that are in; `taking` is
+  // told before the rules bring new flows or stop bringing them.
+  DiversionControl(bool ipv6, std::function<std::uint64_t()> accepted, ExpectedConnections& expected,
+                   std::function<void(bool)> taking)
+      : ipv6_{ipv6}, accepted_{std::move(accepted)}, expected_{expected}, taking_{std::move(taking)} {}
   ~DiversionControl();  // takes it out
 
   // Claims the right to it at first. Puts it in, or replaces what is there by another configuration, in one
@@ -69,6 +71,7 @@ class DiversionControl {
   bool ipv6_;
   std::function<std::uint64_t()> accepted_;
   ExpectedConnections& expected_;
+  std::function<void(bool)> taking_;
   std::uint64_t accepted_before_rules_ = 0;
   std::optional<DiversionClaim> claim_;
   std::optional<Diversion> applied_;  // what the packet filter has

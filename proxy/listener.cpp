@@ -36,6 +36,15 @@ ServerLegSpec server_leg_spec(Origin origin, const MarkAndMask& marks, const Flo
   return spec;
 }
 
+// Nothing comes back the other way: of a connection that it began a process cannot learn how the peer's
+// packets are marked. With IP_RECVTOS set before connect, IP_PKTOPTIONS says 0 whatever came (6.18: the
+// kernel notes it in tcp_v4_syn_recv_sock only, for who accepts); IPV6_2292PKTOPTIONS would tell, in one
+// family; recvmsg brings no such cmsg for TCP in either.
+void carry_over(const SynFacts& syn, const Profile& leg, ServerLegSpec& spec) {
+  if (!leg.dscp && syn.dscp.code_point != 0) spec.dscp = syn.dscp;
+  if (leg.mss.mode == Mss::Mode::mirror && syn.mss != 0) spec.mss = syn.mss;
+}
+
 std::optional<OriginalDestination> original_destination(const ListenerPlan& plan, const Accepted& accepted) {
   switch (plan.origin) {
     case Origin::forward:

@@ -45,6 +45,9 @@ std::optional<OriginalDestination> original_destination(const ListenerPlan& plan
 ServerLegSpec server_leg_spec(Origin origin, const MarkAndMask& marks, const Flow& flow,
                               const Decision& decision);
 
+// What the client's SYN asked for and the server's shall hear as well.
+void carry_over(const SynFacts& syn, const Profile& server_leg, ServerLegSpec& spec);
+
 // A connection has come, or there was no descriptor for it.
 class Acceptor {
  public:

@@ -60,6 +60,10 @@ std::size_t pipes_per_worker(std::size_t descriptors, unsigned workers) {
   return descriptors / 20 / workers + 1;
 }
 
+Admission::Limits held_limits(const LimitSettings& limits) {
+  return {limits.held_syns, limits.held_syns, limits.held_syns_per_client, Overload::refuse};
+}
+
 }  // namespace
 
 Server::Server(std::shared_ptr<const Configuration> configuration, Environment environment,
@@ -78,10 +82,15 @@ Server::Server(std::shared_ptr<const Configuration> configuration, Environment e
       budget_{memory_ceiling(configuration_->settings.limits)},
       admission_{admission_limits(configuration_->settings.limits, descriptors_),
                  [this] { overload_changed_.wake(); }},
+      held_room_{held_limits(configuration_->settings.limits), nullptr},
+      prepared_{held_room_},
       failed_listener_call_{[this](const SocketCall& call, SystemError error) {
         log_.warning("listener: " + print(call) + " for " + std::string{call.key} + ": " + print(error));
       }},
-      diversion_{ipv6_, [this] { return accepted(); }, expected_},
+      diversion_{ipv6_, [this] { return accepted(); }, expected_,
+                 [this](bool taking) {
+                   if (verifier_) verifier_->set_taking(taking);
+                 }},
       bypass_file_{configuration_->settings.admin.state_directory + "/bypass"} {
   std::signal(SIGPIPE, SIG_IGN);
   loop_.set_hooks(this);
@@ -106,14 +115,9 @@ WorkerConfiguration Server::worker_configuration() const {
 void Server::start_workers() {
   const unsigned count = worker_count(configuration_->settings);
   const InterceptSettings& intercept = configuration_->settings.intercept;
-  const WorkerEnvironment environment{log_,
-                                      admission_,
-                                      budget_,
-                                      expected_,
-                                      pipes_per_worker(descriptors_, count),
-                                      intercept.mark,
-                                      storage_.get(),
-                                      [this] { worker_idle_.wake(); }};
+  const WorkerEnvironment environment{log_,           admission_,     prepared_,
+                                      budget_,        expected_,      pipes_per_worker(descriptors_, count),
+                                      intercept.mark, storage_.get(), [this] { worker_idle_.wake(); }};
   for (unsigned i = 0; i < count; ++i)
     workers_.push_back(std::make_unique<Worker>(i, environment, worker_configuration()));
 }
@@ -131,6 +135,17 @@ ClassPorts Server::start_listening(const ListenerClasses& classes) {
   return std::move(listening.ports);
 }
 
+// Before the rules that fill its queue. Once there it stays: without such a policy nothing comes to it.
+void Server::prepare_verifier(const Configuration& configuration) {
+  const Settings& settings = configuration.settings;
+  if (!verifier_ && !(intercepts(settings) && configuration.policies->has_verified())) return;
+  const Verifier::Configuration wanted{configuration.policies, settings.timeouts};
+  if (verifier_) return verifier_->configure(wanted);
+  const Verifier::Environment environment{log_, prepared_, held_room_, settings.intercept.mark,
+                                          storage_.get()};
+  verifier_ = std::make_unique<Verifier>(environment, settings.intercept.queue, wanted);
+}
+
 // Last of all: who listens diverts, and not before.
 void Server::start_diversion(ListenerClasses classes, ClassPorts ports) {
   const Settings& settings = configuration_->settings;
@@ -142,6 +157,7 @@ void Server::start_diversion(ListenerClasses classes, ClassPorts ports) {
     throw std::runtime_error{text};
   }
   diversion_.set(DiversionControl::Reason::operator_bypass, bypass_file_.is_on());
+  prepare_verifier(*configuration_);
   diversion_.replace(configuration_, std::move(classes), std::move(ports));
 }
 
@@ -188,12 +204,13 @@ std::vector<Problem> Server::reload() {
   auto fresh = std::make_shared<const Configuration>(load_configuration(configuration_->file, environment_));
   const Settings& before = configuration_->settings;
   const Settings& after = fresh->settings;
-  const bool same_host =
-      before.intercept.mark == after.intercept.mark && before.intercept.table == after.intercept.table;
+  const bool same_host = before.intercept.mark == after.intercept.mark &&
+                         before.intercept.table == after.intercept.table &&
+                         before.intercept.queue == after.intercept.queue;
   if (intercepts(before) != intercepts(after) || before.intercept.mode != after.intercept.mode ||
       before.intercept.firewall != after.intercept.firewall || !same_host)
     throw std::runtime_error{
-        "intercept: mode, firewall, mark, table, and whether anything is intercepted need a restart"};
+        "intercept: mode, firewall, mark, table, queue, and whether anything is intercepted need a restart"};
   const auto warnings = fresh->warnings;
   adopt(std::move(fresh));
   for (const Problem& warning : warnings) log_.warning(print(warning));
@@ -210,6 +227,7 @@ void Server::adopt(std::shared_ptr<const Configuration> fresh) {
   Listening listening = open_class_listeners(settings, classes, ports_by_key_, workers_.size(), ipv6_,
                                              storage_.get(), failed_listener_call_);
   listening.places.insert(listening.places.end(), forward_places_.begin(), forward_places_.end());
+  prepare_verifier(*fresh);
   if (intercepts(settings)) diversion_.replace(fresh, classes, listening.ports);
   configuration_ = std::move(fresh);
   for (std::size_t i = 0; i < workers_.size(); ++i) {
@@ -219,6 +237,7 @@ void Server::adopt(std::shared_ptr<const Configuration> fresh) {
   log_.apply(settings.log);
   budget_.set_ceiling(memory_ceiling(settings.limits));
   admission_.apply(admission_limits(settings.limits, descriptors_));
+  held_room_.apply(held_limits(settings.limits));
   overload_changed_.wake();  // new limits may have begun or ended an overload
   ports_by_key_ = std::move(listening.ports_by_key);
   places_ = std::move(listening.places);
@@ -300,6 +319,9 @@ std::string Server::status() const {
                         .accepted_since_rules = diversion_.accepted_since_rules(),
                         .failed_servers = failed.servers,
                         .syns_to_failed = failed.syns,
+                        .syns = verifier_ ? verifier_->counts() : OutcomeCounts{},
+                        .held_syns = verifier_ ? verifier_->held() : 0,
+                        .waiting_legs = prepared_.waiting(),
                         .live = admission_.live(),
                         .held_bytes = budget_.used(),
                         .policies = configuration_->policies->policies().size(),

@@ -17,7 +17,9 @@
 #include "proxy/listening.hpp"
 #include "proxy/log.hpp"
 #include "proxy/loop.hpp"
+#include "proxy/prepared_legs.hpp"
 #include "proxy/resources.hpp"
+#include "proxy/verifier.hpp"
 #include "proxy/worker.hpp"
 
 namespace headrace {
@@ -49,6 +51,7 @@ class Server final : public TurnHooks {
 
   void start_workers();
   ClassPorts start_listening(const ListenerClasses& classes);
+  void prepare_verifier(const Configuration& configuration);
   void start_diversion(ListenerClasses classes, ClassPorts ports);
   void say_ready();
 
@@ -85,11 +88,14 @@ class Server final : public TurnHooks {
   MemoryBudget budget_;
   Admission admission_;
   ExpectedConnections expected_;
+  Admission held_room_;  // for SYNs that are held and legs that wait
+  PreparedLegs prepared_;
   FailedCall failed_listener_call_;
   std::vector<std::unique_ptr<Worker>> workers_;
   PortsByKey ports_by_key_;
   std::vector<Endpoint> places_;
   std::vector<Endpoint> forward_places_;  // theirs among them: they stay as they were opened
+  std::unique_ptr<Verifier> verifier_;    // from the first configuration on in which a policy holds SYNs
   DiversionControl diversion_;
   BypassFile bypass_file_;
   std::optional<AdminServer> admin_;

@@ -81,19 +81,35 @@ void Session::is_data_of(std::unique_ptr<const ExpectedData> announced) {
 }
 
 void Session::start(const ServerLegSpec& server) {
-  if (!client_watch_.start(host_.loop(), client_.socket, *this, kClientLeg))
-    return close(CloseReason::no_resources);
-  apply(client_.socket, client_leg_calls(*decision_->client_leg, flow_.client.value.address.family()),
-        host_.failed_call());
+  if (!watch_client()) return;
   Result<ServerLeg> leg = start_connecting(server, host_.failed_call());
   if (!leg) return connecting_failed(leg.error().code);
-  other_port_ = leg->other_port;
-  server_.socket = std::move(leg->socket);
   server_.may_be_connecting = decision_->server_leg->settings.fast_open;
   // What the client has said already may go with the SYN. Without any of it the server may be the one to
   // speak.
   if (server_.may_be_connecting && unread(client_.socket) == 0)
-    if (const int code = send_waiting_syn(server_.socket); code != 0) return connecting_failed(code);
+    if (const int code = send_waiting_syn(leg->socket); code != 0) return connecting_failed(code);
+  watch_server(std::move(*leg));
+}
+
+// The watch tells at once that it is writable, and with that it goes on as if it had just connected.
+void Session::start(ServerLeg prepared) {
+  if (watch_client()) watch_server(std::move(prepared));
+}
+
+bool Session::watch_client() {
+  if (!client_watch_.start(host_.loop(), client_.socket, *this, kClientLeg)) {
+    close(CloseReason::no_resources);
+    return false;
+  }
+  apply(client_.socket, client_leg_calls(*decision_->client_leg, flow_.client.value.address.family()),
+        host_.failed_call());
+  return true;
+}
+
+void Session::watch_server(ServerLeg leg) {
+  other_port_ = leg.other_port;
+  server_.socket = std::move(leg.socket);
   if (!server_watch_.start(host_.loop(), server_.socket, *this, kServerLeg))
     return close(CloseReason::no_resources);
   schedule();

@@ -62,6 +62,7 @@ class Session final : public Watcher {
 
   // Watches the client leg and starts connecting. May end the session at once.
   void start(const ServerLegSpec& server);
+  void start(ServerLeg prepared);  // with a leg that is connected already
   void on_ready(unsigned leg, Events events) noexcept override;
   void tick(Instant now) noexcept;
   // Resets both legs now.
@@ -81,6 +82,8 @@ class Session final : public Watcher {
  private:
   enum : unsigned { kClientLeg, kServerLeg };
 
+  bool watch_client();
+  void watch_server(ServerLeg leg);
   void connected();
   void connecting_failed(int code);
   void relay() noexcept;

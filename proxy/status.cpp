@@ -28,6 +28,12 @@ ordered_json counters_json(const Counters::Snapshot& counters) {
           {"closed", closed}};
 }
 
+ordered_json syns_json(const Status& status) {
+  ordered_json json = {{"held", status.held_syns}, {"waiting", status.waiting_legs}};
+  for (std::size_t i = 0; i < kSynOutcomes.size(); ++i) json[std::string{kSynOutcomes[i]}] = status.syns[i];
+  return json;
+}
+
 }  // namespace
 
 std::string render_status(const Status& status) {
@@ -47,6 +53,7 @@ std::string render_status(const Status& status) {
                              {"accepted_since_rules", status.accepted_since_rules},
                              {"failed_servers", status.failed_servers},
                              {"syns_to_failed", status.syns_to_failed},
+                             {"syns", syns_json(status)},
                              {"counters", counters_json(status.counters)}};
   return json.dump();
 }

@@ -10,6 +10,7 @@
 #include "config/load.hpp"
 #include "proxy/counters.hpp"
 #include "proxy/listening.hpp"
+#include "proxy/syn_outcome.hpp"
 
 // The daemon's answers on the control socket, as JSON (docs/control-socket.md). Pure.
 namespace headrace {
@@ -20,6 +21,9 @@ struct Status {
   std::uint64_t accepted_since_rules = 0;  // what came to a listener since the rules went in, refused or not
   std::size_t failed_servers = 0;          // of which clients: connections to them are left to the kernel now
   std::uint64_t syns_to_failed = 0;        // that were, since the rules went in
+  OutcomeCounts syns{};                    // of policies with accept = "verified"
+  std::size_t held_syns = 0;               // now
+  std::size_t waiting_legs = 0;
   std::size_t live = 0;
   std::size_t held_bytes = 0;
   std::size_t policies = 0;

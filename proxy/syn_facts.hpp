@@ -12,6 +12,7 @@ namespace headrace {
 struct SynFacts {
   Dscp dscp;
   std::uint16_t mss = 0;  // as announced, TCP options included
+  bool operator==(const SynFacts&) const = default;
 };
 
 // From the IP and TCP headers as they came (RFC 791, 8200, 9293). Pure; anything that is not such headers is

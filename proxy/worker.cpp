@@ -19,16 +19,6 @@ std::shared_ptr<const Decision> plain_decision() {
   return std::make_shared<const Decision>(std::move(decision));
 }
 
-// What the client's SYN asked for and the server's shall hear as well. Nothing comes back the other way: of a
-// connection that it began a process cannot learn how the peer's packets are marked. With IP_RECVTOS set
-// before connect, IP_PKTOPTIONS says 0 whatever came (6.18: the kernel notes it in tcp_v4_syn_recv_sock only,
-// for who accepts); IPV6_2292PKTOPTIONS would tell, in one family; recvmsg brings no such cmsg for TCP in
-// either.
-void carry_over(const SynFacts& syn, const Profile& leg, ServerLegSpec& spec) {
-  if (!leg.dscp && syn.dscp.code_point != 0) spec.dscp = syn.dscp;
-  if (leg.mss.mode == Mss::Mode::mirror && syn.mss != 0) spec.mss = syn.mss;
-}
-
 }  // namespace
 
 Worker::Worker(unsigned number, const WorkerEnvironment& environment, WorkerConfiguration configuration)
@@ -41,7 +31,7 @@ Worker::Worker(unsigned number, const WorkerEnvironment& environment, WorkerConf
         environment_.log.debug(print(call) + " for " + std::string{call.key} + ": " + print(error));
       }},
       resources_{environment.budget, environment.most_pipes},
-      wakeup_{loop_, [this] { run_messages(); }},
+      mailbox_{loop_},
       next_id_{static_cast<std::uint64_t>(number) << kIdBits} {
   loop_.set_hooks(this);
   loop_.set_busy_poll(configuration_.busy_poll);
@@ -50,25 +40,8 @@ Worker::Worker(unsigned number, const WorkerEnvironment& environment, WorkerConf
 
 Worker::~Worker() { stop(); }
 
-void Worker::post(std::function<void()> message) {
-  {
-    const std::lock_guard lock{messages_mutex_};
-    messages_.push_back(std::move(message));
-  }
-  wakeup_.wake();
-}
-
-void Worker::run_messages() {
-  std::vector<std::function<void()>> messages;
-  {
-    const std::lock_guard lock{messages_mutex_};
-    messages.swap(messages_);
-  }
-  for (const auto& message : messages) message();
-}
-
 void Worker::configure(WorkerConfiguration configuration) {
-  post([this, configuration = std::move(configuration)] {
+  mailbox_.post([this, configuration = std::move(configuration)] {
     configuration_ = configuration;
     loop_.set_busy_poll(configuration_.busy_poll);
   });
@@ -76,7 +49,7 @@ void Worker::configure(WorkerConfiguration configuration) {
 
 void Worker::open(std::vector<OpenListener> listeners) {
   auto shared = std::make_shared<std::vector<OpenListener>>(std::move(listeners));  // std::function copies
-  post([this, shared] {
+  mailbox_.post([this, shared] {
     for (OpenListener& listener : *shared) {
       auto opened = std::make_unique<Listener>(loop_, *this, std::move(listener));
       // Nobody would ever accept there: better that its share of new flows goes to the others, or direct.
@@ -89,7 +62,7 @@ void Worker::open(std::vector<OpenListener> listeners) {
 }
 
 void Worker::close_listeners_except(std::vector<Endpoint> keep) {
-  post([this, keep = std::move(keep)] {
+  mailbox_.post([this, keep = std::move(keep)] {
     std::erase_if(listeners_, [&](std::unique_ptr<Listener>& listener) {
       if (std::find(keep.begin(), keep.end(), listener->plan().at) != keep.end()) return false;
       listener->accept_all();
@@ -100,14 +73,14 @@ void Worker::close_listeners_except(std::vector<Endpoint> keep) {
 }
 
 void Worker::end_sessions(CloseReason reason) {
-  post([this, reason] {
+  mailbox_.post([this, reason] {
     for (const auto& [id, session] : sessions_) session->stop(reason);
   });
 }
 
 void Worker::stop() {
   if (!thread_.joinable()) return;
-  post([this] {
+  mailbox_.post([this] {
     std::move(listeners_.begin(), listeners_.end(), std::back_inserter(retired_));
     listeners_.clear();
     for (auto& [at, listener] : data_listeners_) retired_.push_back(std::move(listener));
@@ -183,11 +156,15 @@ void Worker::accepted(const ListenerPlan& plan, Accepted connection) {
   const Flow flow{ClientEndpoint{connection.client}, *destination};
   std::optional<ExpectedData> data = announced(plan, flow);
   if (plan.data && !data) return counters_.direct_refused();
+  // Where nobody is admitted it goes too, and the server hears of it.
+  std::optional<PreparedLegs::Prepared> prepared = environment_.prepared.take(flow);
   if (environment_.admission.admit(data ? data->client : flow.client.value.address) !=
       Admission::Verdict::admitted)
     return counters_.limit_refused();
   counters_.session_began();
-  const std::shared_ptr<const Decision> decision = data ? data->decision : decide(plan, flow);
+  const std::shared_ptr<const Decision> decision = prepared ? prepared->decision
+                                                   : data   ? data->decision
+                                                            : decide(plan, flow);
   const ServerLegSpec server = server_leg(plan, flow, *decision, connection.socket);
   const std::uint64_t id = ++next_id_;
   auto session =
@@ -198,7 +175,10 @@ void Worker::accepted(const ListenerPlan& plan, Accepted connection) {
     started.follow_by(
         std::make_unique<FtpFollower>(*this, plan.origin, flow, decision->data, connection.local));
   sessions_.emplace(id, std::move(session));
-  started.start(server);
+  if (prepared)
+    started.start(std::move(prepared->leg));
+  else
+    started.start(server);
 }
 
 void Worker::wake_at(Session& session, Instant deadline) {

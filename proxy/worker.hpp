@@ -4,7 +4,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <thread>
@@ -23,16 +22,19 @@
 #include "proxy/listener.hpp"
 #include "proxy/log.hpp"
 #include "proxy/loop.hpp"
+#include "proxy/mailbox.hpp"
+#include "proxy/prepared_legs.hpp"
 #include "proxy/resources.hpp"
 #include "proxy/session.hpp"
 
 namespace headrace {
 
-// What all workers are given and none changes, but Admission, MemoryBudget and ExpectedConnections, which say
-// so themselves.
+// What all workers are given and none changes, but Admission, PreparedLegs, MemoryBudget and
+// ExpectedConnections, which say so themselves.
 struct WorkerEnvironment {
   Log& log;
   Admission& admission;
+  PreparedLegs& prepared;
   MemoryBudget& budget;
   ExpectedConnections& expected;
   std::size_t most_pipes;             // each
@@ -65,8 +67,6 @@ class Worker final : public SessionHost, public Acceptor, public DataHost, publi
   Counters::Snapshot snapshot() const { return counters_.snapshot(); }
 
  private:
-  void post(std::function<void()> message);
-  void run_messages();
   std::optional<ExpectedData> announced(const ListenerPlan& plan, const Flow& flow);
   std::shared_ptr<const Decision> decide(const ListenerPlan& plan, const Flow& flow) const;
   ServerLegSpec server_leg(const ListenerPlan& plan, const Flow& flow, const Decision& decision,
@@ -106,9 +106,7 @@ class Worker final : public SessionHost, public Acceptor, public DataHost, publi
   FailedCall failed_call_;
   WorkerResources resources_;
   Loop loop_;
-  std::mutex messages_mutex_;
-  std::vector<std::function<void()>> messages_;
-  Wakeup wakeup_;
+  Mailbox mailbox_;
   std::uint64_t next_id_;
   std::vector<std::unique_ptr<Listener>> listeners_;
   std::map<Endpoint, std::unique_ptr<Listener>> data_listeners_;  // by where they listen

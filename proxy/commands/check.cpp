@@ -4,6 +4,7 @@
 
 #include "config/environment.hpp"
 #include "config/load.hpp"
+#include "deploy/net_apply.hpp"
 #include "policy/listener_class.hpp"
 #include "proxy/commands/commands.hpp"
 #include "proxy/leg_storage.hpp"
@@ -50,6 +51,7 @@ int report_good(const Configuration& configuration, bool json) {
 int run_check(const std::string& file, bool json) {
   Environment environment = this_environment();
   environment.no_leg_storage = LegStorage::why_not();
+  environment.no_syn_queue = why_no_syn_queue;
   try {
     return report_good(load_configuration(file, environment), json);
   } catch (const ConfigError& error) {

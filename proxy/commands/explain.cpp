@@ -68,6 +68,8 @@ LegStory client_story(const Flow& flow, const Decision& decision, const Settings
   const Family family = flow.client.value.address.family();
   const bool tproxy = settings.intercept.mode == InterceptMode::tproxy;
   LegStory story{"client leg", decision.client_leg->profile, {}};
+  if (decision.accept == Accept::verified)
+    story.steps.push_back("# the SYN is held until the server has answered   # accept = \"verified\"");
   story.steps.push_back("# the listener of class \"" + key + "\"" + (tproxy ? ", on loopback" : ""));
   Endpoint at;
   if (family == Family::ipv6) at.address = IpAddress::v6({});
@@ -181,6 +183,7 @@ int run_explain(const std::string& file, const ExplainRequest& request) {
                     {"file", policy->where.file},
                     {"line", policy->where.line},
                     {"number", index + 1},
+                    {"accept", print(policy->decision.accept)},
                     {"listener_class", key},
                     {"wan_leg", wan_leg(policy->decision)},
                     {"client_leg", to_json(client)},

@@ -89,8 +89,9 @@ int run_net(const std::string& file, const NetRequest& request) {
   if (verb == "status") return status(host, settings);
   const ListenerClasses classes = group_into_classes(*configuration.policies);
   const ClassPorts ports = expected_ports(settings, classes);
-  const DiversionPlan diversion{settings, *configuration.policies, classes, ports, Diversion::on, ipv6};
+  DiversionPlan diversion{settings, *configuration.policies, classes, ports, Diversion::on, ipv6};
   if (verb == "show") {
+    if (settings.intercept.firewall == Firewall::nft) diversion.queue_rule = queue_rule_for(diversion);
     std::printf("%s%s", net_show(host, diversion).c_str(),
                 offered_metrics(*configuration.policies, ipv6).c_str());
     return 0;

@@ -78,6 +78,23 @@ Finding kernel_options(const Subject& subject) {
   return warning(join(lost, "; "), "headrace check, for the place; or leave those settings out");
 }
 
+// For accept = "verified".
+Finding syn_queue(const Subject& subject) {
+  const Facts& facts = subject.facts;
+  if (!subject.configuration->policies->has_verified()) return good("no policy has accept = \"verified\"");
+  if (!facts.no_syn_queue.empty()) return failure("accept = \"verified\" " + facts.no_syn_queue);
+  const std::string queue = "packet queue " + std::to_string(subject.intercept().queue);
+  if (!facts.syn_queue && !facts.daemon.answers) return good(queue + " is free: SYNs can be held");
+  if (!facts.syn_queue)
+    return failure("the daemon runs and nobody reads " + queue + ": SYNs are accepted early",
+                   "restart the daemon");
+  const std::string held = std::to_string(facts.syn_queue->waiting) + " SYNs are held in " + queue;
+  if (facts.syn_queue->dropped == 0) return good(held);
+  return warning(held + ", and " + std::to_string(facts.syn_queue->dropped) +
+                     " passed by or were lost because it was not read in time",
+                 "find what keeps the daemon's threads from running");
+}
+
 Finding congestion(const Subject& subject) {
   const Environment& here = subject.facts.environment;
   if (here.default_congestion != "bbr" && subject.configuration == nullptr)

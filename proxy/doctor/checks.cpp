@@ -17,6 +17,7 @@ constexpr std::array kChecks{
     Check{"capabilities", host, capabilities},
     Check{"kernel_rules", configured, kernel_rules},
     Check{"kernel_options", configured, kernel_options},
+    Check{"syn_queue", configured, syn_queue},
     Check{"congestion", host, congestion},
     Check{"idle_restart", host, idle_restart},
     Check{"interfaces", configured, interfaces},

@@ -143,8 +143,9 @@ std::string refused_rules(const Configuration& configuration, bool ipv6) {
   ClassPorts ports;
   for (std::size_t i = 0; i < classes.classes.size(); ++i)
     ports.push_back(static_cast<std::uint16_t>(settings.intercept.listener_ports.first + i));
-  const DiversionPlan plan{settings, *configuration.policies, classes, ports, Diversion::on, ipv6};
+  DiversionPlan plan{settings, *configuration.policies, classes, ports, Diversion::on, ipv6};
   try {
+    plan.queue_rule = queue_rule_for(plan);
     if (settings.intercept.firewall == Firewall::nft) {
       require_command({"nft", "-c", "-f", "-"}, render_nft(plan));
     } else {
@@ -196,6 +197,11 @@ void read_for(const Configuration& configuration, Facts& facts, Reader& reader) 
   const Settings& settings = configuration.settings;
   if (settings.intercept.mode != InterceptMode::off)
     facts.rules_refused = refused_rules(configuration, facts.has_ipv6);
+  if (configuration.policies->has_verified()) {
+    facts.syn_queue =
+        read_syn_queue(file_text("/proc/net/netfilter/nfnetlink_queue"), settings.intercept.queue);
+    reader.attempt([&] { facts.no_syn_queue = why_no_syn_queue(settings.intercept.firewall); });
+  }
   reader.attempt([&] { facts.route_differences = net_differences(plan_host(settings, facts.has_ipv6)); });
   reader.attempt([&] { facts.refused_settings = refused_settings(*configuration.policies, facts.has_ipv6); });
   reader.attempt([&] { facts.daemon.rules_present = diversion_present(settings.intercept.firewall); });

@@ -51,6 +51,13 @@ struct FilterChain {
   bool operator==(const FilterChain&) const = default;
 };
 
+// The packet queue of accept = "verified", as the kernel has it.
+struct PacketQueue {
+  std::uint64_t waiting = 0;
+  std::uint64_t dropped = 0;  // it or its reader was too slow
+  bool operator==(const PacketQueue&) const = default;
+};
+
 struct Daemon {
   bool answers = false;
   bool rules_present = false;
@@ -117,6 +124,8 @@ struct Facts {
 
   // With a configuration only.
   std::string rules_refused;                   // why the kernel would not take our rules; empty: it would
+  std::string no_syn_queue;                    // why SYNs can't be held, where a policy wants it
+  std::optional<PacketQueue> syn_queue;        // nothing: nobody has opened it
   std::vector<std::string> route_differences;  // of what `net up` sets
   std::vector<std::string> refused_settings;   // setsockopt calls that policies ask for in vain
   Daemon daemon;

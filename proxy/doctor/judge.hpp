@@ -41,6 +41,7 @@ std::string judged_process(const Facts& facts);
 Finding capabilities(const Subject& subject);
 Finding kernel_rules(const Subject& subject);
 Finding kernel_options(const Subject& subject);
+Finding syn_queue(const Subject& subject);
 Finding congestion(const Subject& subject);
 Finding idle_restart(const Subject& subject);
 Finding readable(const Subject& subject);

@@ -101,4 +101,15 @@ SynCounts read_iptables_counters(std::string_view text) {
   return counts;
 }
 
+// A line each: its number, its reader, how many wait, how and how much is copied, and what was lost because
+// the queue was full or its reader's socket was.
+std::optional<PacketQueue> read_syn_queue(std::string_view text, std::uint16_t queue) {
+  for (const std::string& line : lines_of(text)) {
+    const Words words = words_of(line);
+    if (words.size() < 7 || number(words[0]) != queue) continue;
+    return PacketQueue{number(words[2]), number(words[5]) + number(words[6])};
+  }
+  return std::nullopt;
+}
+
 }  // namespace headrace::doctor

@@ -37,7 +37,9 @@ std::optional<std::size_t> read_descriptor_limit(
     std::string_view limits);  // the hard one of /proc/PID/limits
 std::map<std::string, std::vector<std::string>> read_queues(std::string_view text);  // tc qdisc show
 TcpSockets read_sockets(std::string_view text, int pid);  // ss -OHtnip, the state in front
-SynCounts read_nft_counters(std::string_view text);       // nft list counters table inet headrace
-SynCounts read_iptables_counters(std::string_view text);  // iptables-save -c
+std::optional<PacketQueue> read_syn_queue(std::string_view text,
+                                          std::uint16_t number);  // nfnetlink_queue of /proc/net/netfilter
+SynCounts read_nft_counters(std::string_view text);               // nft list counters table inet headrace
+SynCounts read_iptables_counters(std::string_view text);          // iptables-save -c
 
 }  // namespace headrace::doctor

@@ -19,14 +19,16 @@ LIBRARIES = {
     r"bpf/libbpf|bpf/bpf\.h": ["proxy/leg_storage.cpp", "bench/moderated/*"],
     r"benchmark/": ["bench/micro/*"],
     r"libmnl/": ["deploy/diversion_elements.cpp"],
+    r"libnetfilter_queue|linux/netfilter": ["proxy/syn_queue.cpp", "deploy/diversion_elements.cpp"],
     r"cap-ng": ["proxy/commands/leg_storage.cpp"],
 }
 SOCKET_CALL = re.compile(
     r"(?<![\w>])::(socket|bind|connect|listen|accept4?|recv|recvmsg|send|sendmsg|setsockopt|getsockopt|splice)\(|"
     r"(?<![\w.:>])(setsockopt|getsockopt|accept4|recvmsg|sendmsg|splice)\(")
-# proxy/socket is about the legs; what is AF_UNIX is proxy/admin's (the control socket) and proxy/diversion_claim's.
+# proxy/socket is about the legs; what is AF_UNIX is proxy/admin's (the control socket) and proxy/diversion_claim's,
+# what is AF_NETLINK is proxy/syn_queue's.
 SOCKET_FILES = ["proxy/socket.*", "proxy/pump.cpp", "proxy/tcp_info.cpp", "proxy/admin.cpp", "proxy/diversion_claim.cpp",
-                "bench/*", "tests/*"]
+                "proxy/syn_queue.cpp", "bench/*", "tests/*"]
 
 
 def allowed(name, patterns):

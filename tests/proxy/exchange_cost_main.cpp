@@ -36,11 +36,12 @@ int main(int count, char** arguments) {
   std::signal(SIGPIPE, SIG_IGN);
   Log log{LogSettings{.level = LogLevel::off}};
   Admission admission{{100, 100, 100, Overload::refuse}, nullptr};
+  PreparedLegs prepared{admission};
   MemoryBudget budget{64 * 1024 * 1024};
   ExpectedConnections expected;
   std::promise<void> idle;
   Worker worker{1,
-                WorkerEnvironment{log, admission, budget, expected, 8, MarkAndMask{}, nullptr,
+                WorkerEnvironment{log, admission, prepared, budget, expected, 8, MarkAndMask{}, nullptr,
                                   [&] { idle.set_value(); }},
                 WorkerConfiguration{}};
   std::vector<OpenListener> listeners;

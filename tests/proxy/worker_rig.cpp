@@ -46,8 +46,10 @@ WorkerRig::WorkerRig(const Settings& settings)
     : listener{lab::Socket::listen("127.0.0.1:0")},
       log{silent()},
       admission{settings.limits, nullptr},
-      worker{1, WorkerEnvironment{log, admission, budget, expected, 8, MarkAndMask{}, nullptr, nullptr},
-             WorkerConfiguration{nullptr, settings.timeouts, settings.busy_poll}} {
+      worker{
+          1,
+          WorkerEnvironment{log, admission, prepared, budget, expected, 8, MarkAndMask{}, nullptr, nullptr},
+          WorkerConfiguration{nullptr, settings.timeouts, settings.busy_poll}} {
   OpenListener open = open_listener(settings, listener);
   at = open.plan.at;
   std::vector<OpenListener> listeners;

@@ -49,6 +49,23 @@ TEST_CASE("doctor: rules that the kernel refuses are a failure, with the modules
   CHECK(host.status("kernel_rules") == Status::ok);
 }
 
+TEST_CASE("doctor: the packet queue is judged where a policy holds SYNs") {
+  Host host;
+  host.facts.no_syn_queue = "needs a queue";
+  CHECK(host.status("syn_queue") == Status::ok);
+  host.configure(std::string{kPolicy} + "accept = \"verified\"\n");
+  CHECK_THAT(host.judged("syn_queue").text, Contains("accept = \"verified\" needs a queue"));
+  CHECK(host.status("syn_queue") == Status::fail);
+  host.facts.no_syn_queue.clear();
+  host.facts.daemon.answers = true;
+  CHECK(host.status("syn_queue") == Status::fail);
+  host.facts.syn_queue = PacketQueue{3, 0};
+  CHECK(host.status("syn_queue") == Status::ok);
+  CHECK_THAT(host.judged("syn_queue").text, Contains("3 SYNs are held in packet queue 18514"));
+  host.facts.syn_queue = PacketQueue{3, 9};
+  CHECK(host.status("syn_queue") == Status::warn);
+}
+
 TEST_CASE("doctor: settings that do not come true are listed") {
   Host host;
   host.facts.refused_settings = {"profile lan: setsockopt(TCP_CONGESTION, bbr) is refused"};

@@ -39,6 +39,15 @@ TEST_CASE("doctor: legs of the daemon that repeat themselves are read, and hands
   CHECK(sockets.stuck == std::vector<StuckLeg>{{"198.18.2.9:1521", 20000, 3, 1448}});
 }
 
+TEST_CASE("doctor: the packet queue's line is found by its number") {
+  const char* const table =
+      "    7  10001     9 2   128     0     0        9  1\n"
+      "18514  31874     3 2   128     1     4       12  1\n";
+  CHECK(read_syn_queue(table, 18514) == PacketQueue{3, 5});
+  CHECK_FALSE(read_syn_queue(table, 8));
+  CHECK_FALSE(read_syn_queue("", 18514));
+}
+
 TEST_CASE("doctor: counters of our rules are read, of either tool") {
   CHECK(read_nft_counters("table inet headrace {\n"
                           "\tcounter syn_seen {\n\t\tpackets 12 bytes 720\n\t}\n"
