@@ -153,6 +153,23 @@ TEST_CASE("held: a server leg that nobody comes for is reset, and its place is f
   CHECK(syns(daemon, "answered") == 2);
 }
 
+TEST_CASE("held: a server that says something and resets before the client has shaken hands is heard") {
+  lab::InlineLabSettings far_client;
+  far_client.client_link = lab::LinkSettings::round_trip(200ms, 0, 0);
+  const lab::InlineLab lab{far_client};
+  const Daemon daemon{lab, verified()};
+  const auto listener = lab::Socket::listen(lab.server, server_place(kOpen));
+  auto connecting =
+      std::async(std::launch::async, [&] { return lab::Socket::connect(lab.client, listener.local()); });
+  auto server = listener.accept();
+  CHECK(server.send_all("no") == lab::End::done);
+  REQUIRE(eventually([&] { return server.unacknowledged() == 0; }));
+  server.reset();
+  const auto heard = connecting.get().receive_to_end();
+  CHECK(heard.bytes == "no");
+  CHECK(heard.end == lab::End::reset);
+}
+
 TEST_CASE("held: 500 connections at once are all served, byte for byte") {
   constexpr int kThreads = 50, kEach = 10;
   const lab::InlineLab lab;
