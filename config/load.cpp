@@ -117,6 +117,7 @@ void Loader::read_policies(Profiles& profiles) {
 
 void Loader::read_forwards(Profiles& profiles) {
   profiles.no_stripping();
+  profiles.mirror_on_client_legs(false);
   for (ForwardDraft& forward : draft_.forwards) {
     const Place place{forward.settings.where.line, forward.settings.where.column};
     forward.settings.client_leg = profiles.leg(main_->source, forward.client_leg, Side::client, place);

@@ -87,6 +87,7 @@ void PolicyReader::read(const Source& source, const TomlNode& node) {
     if (!has_to && (reader.take("from") != nullptr || reader.take("ports") != nullptr))
       missing_to(source, node.place, policy.decision.policy);
   }
+  warn_of_mirror(source, node.place, policy);
   // A leg without a treatment: its profile is broken and was reported where it stands.
   const Decision& decision = policy.decision;
   const bool treated = decision.action == Action::bypass || (decision.client_leg && decision.server_leg);
@@ -141,6 +142,20 @@ std::vector<Policy> PolicyReader::take() {
     if (!named_.contains(name)) missing_to(*source, node->place, name);
   }
   return std::move(policies_);
+}
+
+// deploy/nft_text says why.
+void PolicyReader::warn_of_mirror(const Source& source, Place place, const Policy& policy) {
+  const SharedTreatment& leg = policy.decision.client_leg;
+  const auto is_v6 = [](const Prefix& prefix) { return prefix.base().family() == Family::ipv6; };
+  const Match& match = policy.match;
+  if (!leg || leg->settings.mss.mode != Mss::Mode::mirror) return;
+  if (std::none_of(match.to.begin(), match.to.end(), is_v6)) return;
+  if (!match.from.empty() && std::none_of(match.from.begin(), match.from.end(), is_v6)) return;
+  source.warn(place,
+              "policy " + quoted(policy.decision.policy) +
+                  ": mss = \"mirror\" on the client leg is done for IPv4 flows; to IPv6 clients this host "
+                  "announces its own size");
 }
 
 void PolicyReader::read_name(const Source& source, TableReader& reader, Place place, Policy& policy) {
@@ -245,6 +260,9 @@ void PolicyReader::read_legs(const Source& source, TableReader& reader, Place pl
   const TomlNode* client = reader.take("client_leg");
   const TomlNode* server = reader.take("server_leg");
   if (decision.action == Action::accelerate) {
+    profiles_.mirror_on_client_legs(decision.accept == Accept::verified &&
+                                    decision.connect_as == ConnectAs::client &&
+                                    intercept_.firewall == Firewall::nft);
     decision.client_leg = profiles_.leg(source, client, Side::client, place);
     decision.server_leg = profiles_.leg(source, server, Side::server, place);
     return;

@@ -49,6 +49,7 @@ class PolicyReader {
   std::vector<Policy> take();
 
  private:
+  static void warn_of_mirror(const Source& source, Place place, const Policy& policy);
   void read_name(const Source& source, TableReader& reader, Place place, Policy& policy);
   std::vector<Prefix> prefixes(const Source& source, TableReader& reader, std::string_view key) const;
   static std::vector<PortRange> ports(TableReader& reader);

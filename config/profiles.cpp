@@ -169,7 +169,7 @@ bool Profiles::assign_keys(const Source& source, const TomlTable& table, std::st
     if (entry.key == but) continue;
     const LegSetting* setting = assign_key(source, entry, but, profile);
     if (setting == nullptr) continue;
-    if (const auto wrong = side ? wrong_side(profile, *setting, *side) : std::string_view{}; !wrong.empty()) {
+    if (const auto wrong = side ? wrong_on(*side, profile, *setting) : std::string_view{}; !wrong.empty()) {
       source.error(entry.node.place, entry.key + ": " + std::string{wrong});
     } else if (const auto why = why_not(profile, *setting, limits_); !why.empty()) {
       source.error(entry.node.place,
@@ -204,10 +204,14 @@ SharedTreatment Profiles::leg(const Source& source, const TomlNode* value, Side 
   return nullptr;
 }
 
+std::string_view Profiles::wrong_on(Side side, const Profile& profile, const LegSetting& setting) const {
+  return mirrors_ ? std::string_view{} : wrong_side(profile, setting, side);
+}
+
 bool Profiles::fits(const Source& source, Place place, const Profile& settings, Side side) const {
   const std::size_t before = source.errors();
   for (const LegSetting& setting : leg_settings()) {
-    if (const auto wrong = wrong_side(settings, setting, side); !wrong.empty())
+    if (const auto wrong = wrong_on(side, settings, setting); !wrong.empty())
       source.error(place,
                    std::string{label(side)} + ": " + std::string{setting.key} + ": " + std::string{wrong});
   }

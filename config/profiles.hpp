@@ -41,6 +41,8 @@ class Profiles {
   // Only of tproxy sessions can the packet filter take options out of SYNs: legs made from now on are
   // others'.
   void no_stripping() { strips_ = false; }
+  // Whether client legs made from now on can announce what their server does.
+  void mirror_on_client_legs(bool possible) { mirrors_ = possible; }
   // Takes what shipped profiles lose here as warnings, of those in use or of all.
   void warn_of_losses(std::vector<Problem>& warnings, bool all) const;
 
@@ -67,6 +69,7 @@ class Profiles {
                    std::optional<Side> side);
   void assign_shipped(const Source& source, const std::string& name, const TomlTable& table);
   Named* find(const Source& source, Place place, const std::string& name);
+  std::string_view wrong_on(Side side, const Profile& profile, const LegSetting& setting) const;
   bool fits(const Source& source, Place place, const Profile& settings, Side side) const;
   void warn_of_idle_restart(const Source& source, Place place, const std::string& name);
   SharedTreatment named_leg(const Source& source, Place place, const std::string& name, Side side);
@@ -78,6 +81,7 @@ class Profiles {
 
   LegLimits limits_;
   bool strips_ = true;
+  bool mirrors_ = false;
   std::map<std::string, Named> named_;
   std::map<std::string, Named> replaced_;  // shipped ones that the user defined anew
   std::map<std::string, Draft> drafts_;

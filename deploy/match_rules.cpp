@@ -147,6 +147,13 @@ bool holds_syns(const DiversionPlan& plan) {
          !intercept.interfaces.empty() && plan.policies.has_verified();
 }
 
+bool has_mirror(const DiversionPlan& plan) {
+  const auto& classes = plan.classes.classes;
+  const InterceptSettings& intercept = plan.settings.intercept;
+  return intercept.mode == InterceptMode::tproxy && !intercept.interfaces.empty() &&
+         std::any_of(classes.begin(), classes.end(), mirrors);
+}
+
 std::vector<MatchRule> hold_rules(const DiversionPlan& plan, Family family) {
   ListenerClasses held;
   for (const Policy& policy : plan.policies.policies())

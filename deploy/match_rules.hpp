@@ -32,6 +32,10 @@ std::vector<MatchRule> match_rules(const DiversionPlan& plan, Family family);
 bool holds_syns(const DiversionPlan& plan);
 std::vector<MatchRule> hold_rules(const DiversionPlan& plan, Family family);
 
+// Whether this class announces to clients what their servers announced to us.
+inline bool mirrors(const ListenerClass& group) { return group.handshake.mss.mode == Mss::Mode::mirror; }
+bool has_mirror(const DiversionPlan& plan);
+
 // The interfaces without repetitions: a name that a wildcard covers would be a conflicting interval.
 std::vector<std::string> distinct_interfaces(const std::vector<std::string>& interfaces);
 

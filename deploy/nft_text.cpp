@@ -266,6 +266,40 @@ Chains strip_chain(const DiversionPlan& plan) {
   return {{"strip", "filter hook output priority mangle", body}};
 }
 
+// mss = "mirror" on client legs. The kernel takes the size in a SYN-ACK from the listener, anew each time
+// that it sends one, and no listener is one flow's; so the packet filter notes what the server announced, and
+// lowers ours to that on its way out. Both by the addresses and ports that the legs share. IPv4 alone: nft
+// 1.0.6 fails an assertion over maps that are filled by packets and whose keys are longer than 16 bytes, and
+// crashes when it lists one whose key is a hash. Longer than a SYN-ACK is repeated (tcp_synack_retries: 63
+// s).
+constexpr std::string_view kNoted = "    size 65535\n    flags dynamic,timeout\n    timeout 2m\n";
+constexpr std::string_view kSynAck = "tcp flags & (fin|syn|rst|ack) == (syn|ack) ";
+constexpr std::string_view kServerFirst = "ip saddr . tcp sport . ip daddr . tcp dport";
+constexpr std::string_view kClientFirst = "ip daddr . tcp dport . ip saddr . tcp sport";
+
+std::vector<NftTable::Set> mirror_sets(const DiversionPlan& plan) {
+  if (!has_mirror(plan)) return {};
+  const std::string type = "    typeof " + std::string{kServerFirst}, noted{kNoted};
+  return {{"server_mss", "map", type + " : tcp option maxseg size\n" + noted, {}},
+          {"mirrored", "set", type + "\n" + noted, {}}};
+}
+
+Chains mirror_chains(const DiversionPlan& plan) {
+  if (!has_mirror(plan)) return {};
+  const std::string flow{kServerFirst}, syn_ack{kSynAck};
+  const std::uint32_t mask = plan.settings.intercept.mark.mask;
+  const std::string note = syn_ack + is_marked("socket mark", server_marks(plan).all, mask) +
+                           " update @server_mss { " + flow + " : tcp option maxseg size }";
+  const std::string lower =
+      syn_ack + flow + " @mirrored tcp option maxseg size set " + flow + " map @server_mss";
+  return {{"mirror_in", "filter hook prerouting priority raw", line(note)},
+          {"mirror_out", "filter hook output priority mangle", line(lower)}};
+}
+
+std::string note_mirrored() {
+  return line(std::string{kBareSyn} + " update @mirrored { " + std::string{kClientFirst} + " }");
+}
+
 // The mark comes after tproxy and in the same rule: without a listener tproxy does not match, and a packet
 // that had the mark already would be delivered to nobody instead of being forwarded.
 std::string tproxy_class(const DiversionPlan& plan, std::size_t index) {
@@ -273,7 +307,9 @@ std::string tproxy_class(const DiversionPlan& plan, std::size_t index) {
   const std::string port = std::to_string(plan.ports.at(index));
   const std::string rest = " " + count("syn_diverted") + " " + set_mark("ct mark", mark, mask) + " " +
                            set_mark("meta mark", mark, mask) + " accept";
-  std::string body = strip_from_client(plan.classes.classes.at(index).handshake);
+  const ListenerClass& group = plan.classes.classes.at(index);
+  std::string body = strip_from_client(group.handshake);
+  if (mirrors(group)) body += note_mirrored();
   body += line("meta nfproto ipv4 meta l4proto tcp tproxy ip to 127.0.0.1:" + port + rest);
   if (plan.ipv6) body += line("meta nfproto ipv6 meta l4proto tcp tproxy ip6 to [::1]:" + port + rest);
   return body + line(count("syn_no_listener"));
@@ -332,11 +368,13 @@ NftTable nft_table(const DiversionPlan& plan) {
     append(table.chains, zone_chains(plan));
     append(table.chains, divert_chains(plan));
     append(table.chains, strip_chain(plan));
+    append(table.chains, mirror_chains(plan));
   }
   if (intercept.interfaces.empty()) return table;
   NftPolicies policies{plan};
   append(table.sets, policies.take_sets());
   append(table.sets, expected_maps(plan));
+  append(table.sets, mirror_sets(plan));
   append(table.chains, policies.take_chains());
   append(table.chains, class_chains(plan));
   if (!holds_syns(plan)) return table;

@@ -93,8 +93,8 @@ const std::array<LegSetting, 27> kSettings{{
      .phase = Phase::handshake,
      .how = tcp(TCP_MAXSEG, "TCP_MAXSEG"),
      .since = kOld,
-     .says = "Largest segment that this leg announces and sends, TCP options included; mirror (server leg) "
-             "announces what the client announced."},
+     .says = "Largest segment that this leg announces and sends, TCP options included; mirror "
+             "announces what the other end announced (on the client leg with accept = \"verified\")."},
     {.key = "receive_buffer",
      .field = &Profile::receive_buffer,
      .absent = "auto",

@@ -10,7 +10,6 @@ std::string handshake_key(const Profile& profile) {
   std::string key;
   for (const LegSetting& setting : leg_settings()) {
     if (setting.phase != Phase::handshake || is_kernel_default(profile, setting)) continue;
-    if (!wrong_side(profile, setting, Side::client).empty()) continue;  // a shipped profile on the other leg
     if (!key.empty()) key += ' ';
     std::string value = print_value(profile, setting);
     std::erase(value, '"');

@@ -86,7 +86,10 @@ bool is_kernel_default(const Profile& profile, const LegSetting& setting) {
 std::string_view wrong_side(const Profile& profile, const LegSetting& setting, Side side) {
   if (side == Side::server || is_kernel_default(profile, setting)) return {};
   if (std::visit([&](auto field) { return is_mirror(profile.*field); }, setting.field))
-    return "\"mirror\" is for the server leg: the client's SYN-ACK leaves before the server's is known";
+    return "\"mirror\" is for the server leg: the client's SYN-ACK leaves before the server's is known "
+           "(where "
+           "that waits, with accept = \"verified\", it takes intercept.firewall = \"nft\" and connect_as = "
+           "\"client\")";
   return {};
 }
 

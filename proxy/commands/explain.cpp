@@ -75,6 +75,8 @@ LegStory client_story(const Flow& flow, const Decision& decision, const Settings
   if (family == Family::ipv6) at.address = IpAddress::v6({});
   add_calls(story.steps, listener_calls({at, tproxy, decision.client_leg}));
   add_outside_settings(story.steps, decision.client_leg->settings);
+  if (decision.client_leg->settings.mss.mode == Mss::Mode::mirror)
+    story.steps.push_back("packet filter: lowers the segment size in the SYN-ACK to the server's   # mss");
   add_wire_size(story.steps, decision.client_leg->settings, family);
   story.steps.push_back("accept()   # from " + client_endpoint(flow));
   add_calls(story.steps, client_leg_calls(*decision.client_leg, family));

@@ -152,6 +152,22 @@ TEST_CASE("policy files: verified accept is refused where it can't be had, with 
   CHECK(problems_of(kIntercept, policy(""), kernel).empty());
 }
 
+TEST_CASE("policy files: a client leg mirrors its server's segment size where the SYN-ACK waits for that") {
+  const std::string wish = "client_leg = { mss = \"mirror\" }\n";
+  const std::string verified = wish + "accept = \"verified\"\n";
+  const auto loaded = load(kIntercept, policy(verified));
+  CHECK(loaded.policies->policies()[0].decision.client_leg->settings.mss.mode == Mss::Mode::mirror);
+  CHECK(loaded.warnings.empty());
+  CHECK_THAT(warnings_of(kIntercept, "[[policy]]\nname = \"p\"\nto = [\"any\"]\n" + verified).at(0),
+             Contains("is done for IPv4 flows"));
+  CHECK(problems_of(kIntercept, policy(wish)).size() == 1);
+  CHECK(problems_of(kIntercept, policy(verified + "connect_as = \"proxy\"\n")).size() == 1);
+  CHECK(problems_of(kIntercept + "firewall = \"iptables\"\n", policy(verified)).size() == 1);
+  const std::string named = "[profile.m]\nmss = \"mirror\"\n" + policy("client_leg = \"m\"\n");
+  CHECK(problems_of(kIntercept, named).size() == 1);
+  CHECK(problems_of(kIntercept, named + "accept = \"verified\"\n").empty());
+}
+
 TEST_CASE("policy files: more listener classes than ports is a problem at the first policy without one") {
   std::string policies;
   for (int i = 1; i <= 3; ++i) {

@@ -232,6 +232,22 @@ TEST_CASE("nft: nothing is held without a verified policy, under bypass, or with
   CHECK_THAT(render_nft(host.plan()), !Contains("hold"));
 }
 
+TEST_CASE("nft: a class that mirrors notes its flows, and their SYN-ACKs leave with the server's size") {
+  given::Host host{{kVerified, kOracle}};
+  host.classes.classes.at(0).handshake.mss.mode = Mss::Mode::mirror;
+  const std::string text = render_nft(host.plan());
+  CHECK(chain(text, "class_0").front() ==
+        "tcp flags & (fin|syn|rst|ack) == syn update @mirrored { ip daddr . tcp dport . ip saddr . tcp "
+        "sport }");
+  CHECK_THAT(chain(text, "mirror_in").back(),
+             Contains("socket mark") &&
+                 Contains("update @server_mss { ip saddr . tcp sport . ip daddr . tcp dport : tcp option "
+                          "maxseg size }"));
+  CHECK_THAT(chain(text, "mirror_out").back(), Contains("@mirrored tcp option maxseg size set"));
+  host.classes.classes.at(0).handshake.mss.mode = Mss::Mode::automatic;
+  CHECK_THAT(render_nft(host.plan()), !Contains("mirror"));
+}
+
 TEST_CASE("iptables: held SYNs meet the rules of the raw table once, ours first") {
   const std::string text = render_iptables(given::Host{{kVerified}}.plan()).ipv4;
   CHECK_THAT(text, Contains("-A HEADRACE_HOLD -m mark --mark 0x004e0000/0x00ff0000 -j RETURN\n"

@@ -144,6 +144,31 @@ TEST_CASE("verified: the server leg says what the client's SYN says, and comes a
   CHECK(speaks(conversation));
 }
 
+TEST_CASE("verified: a client leg with mss = mirror announces what the server announced, each flow its own") {
+  const lab::InlineLab lab;
+  DaemonSettings settings = verified();
+  settings.policies =
+      "[[policy]]\nname = \"mirror\"\nto = [\"any\"]\nports = [\"5000-5001\"]\nclient_leg = { mss = "
+      "\"mirror\" }\n"
+      "accept = \"verified\"\n" +
+      accepting("verified");
+  const Daemon daemon{lab, settings};
+  const auto announced = [&](const char* address, int port, int server_mss) {
+    lab::SocketOptions options;
+    options.mss = server_mss;
+    const auto listener = lab::Socket::listen(lab.server, lab::endpoint(address, port), options);
+    const lab::Capture client_side{lab.client, "eth0"};
+    const auto conversation = converse(lab, listener);
+    CHECK(speaks(conversation));
+    CHECK(carries(conversation.client, conversation.server, 100'000));
+    return client_side.wait_for(is_syn_ack, 5s)->mss;
+  };
+  CHECK(announced(lab::kServer4, 5000, 700) == 700);
+  CHECK(announced(lab::kServer4, 5001, 900) == 900);
+  CHECK(announced(lab::kServer4, 5002, 700) > 1400);  // a policy that does not mirror
+  CHECK(announced(lab::kServer6, 5000, 700) > 1400);  // not done in IPv6, with a warning
+}
+
 TEST_CASE("verified: a listener that answers with SYN cookies finds its server legs") {
   const lab::InlineLab lab;
   lab.middle.sysctl("net.ipv4.tcp_syncookies", "2");
