@@ -89,6 +89,8 @@ SynQueue::SynQueue(std::uint16_t number, const MarkAndMask& marks)
 
 SynQueue::~SynQueue() = default;
 
+void SynQueue::close() { handle_.reset(); }
+
 bool SynQueue::read(const std::function<void(const QueuedSyn&)>& told) {
   handle_->told = &told;
   for (int share = kShare; share > 0; --share) {
@@ -102,6 +104,7 @@ bool SynQueue::read(const std::function<void(const QueuedSyn&)>& told) {
 // Not simply accepted: the rest of the table that queued it would be skipped, which with iptables is other
 // people's.
 void SynQueue::settle(const QueuedSyn& syn, SynVerdict verdict) {
+  if (!handle_) return;
   const std::uint32_t ours = verdict == SynVerdict::take ? marks_.taken_mark() : marks_.direct_mark();
   const std::uint32_t mark = (syn.mark & ~marks_.mask) | ours;
   if (verdict == SynVerdict::drop)

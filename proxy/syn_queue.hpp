@@ -45,6 +45,8 @@ class SynQueue {
   // One that is gone (another rule set was put in meanwhile) is no error. The kernel carries the packet on
   // before this returns: a listener's SYN-ACK has left then.
   void settle(const QueuedSyn& syn, SynVerdict verdict);
+  // From now on SYNs pass on their own; for a queue that is broken.
+  void close();
 
  private:
   struct Handle;

@@ -119,6 +119,7 @@ void Verifier::on_ready(unsigned, Events) noexcept {
   environment_.log.error("the packet queue is broken: SYNs of accept = \"verified\" are accepted early");
   watch_.stop();
   send_all_on();
+  queue_.close();
 }
 
 void Verifier::came(const QueuedSyn& syn) {
@@ -212,7 +213,7 @@ void Verifier::end(Attempt& attempt, SynVerdict verdict, SynOutcome outcome) {
 void Verifier::settle(const QueuedSyn& syn, SynVerdict verdict, SynOutcome outcome) {
   counts_[static_cast<std::size_t>(outcome)].fetch_add(1, std::memory_order_relaxed);
   queue_.settle(syn, verdict);
-  if (!syn.packet || outcome == SynOutcome::answered) return;
+  if (!syn.packet || outcome == SynOutcome::answered || outcome == SynOutcome::over_limit) return;
   const Flow& flow = syn.packet->flow;
   environment_.log.debug("SYN " + print(flow.client.value) + " -> " + print(flow.destination.value) + ": " +
                          std::string{name(outcome)});

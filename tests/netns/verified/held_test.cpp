@@ -59,7 +59,7 @@ TEST_CASE("held: SYNs that the client sends again are one attempt, and one conne
   const lab::Capture server_side{lab.middle, "lan0"};
   const auto client = lab::Socket::connect(lab.client, listener.local());
   const auto server = listener.accept();
-  CHECK(client_side.packets(is_syn).size() == 2);
+  CHECK(client_side.wait_for_count(2, is_syn, 5s));
   const auto asked = server_side.packets(is_to_server);
   for (const lab::Packet& packet : asked) CHECK(packet.seq == asked.front().seq);
   CHECK(server.peer() == client.local());
@@ -89,7 +89,7 @@ TEST_CASE("held: a client that begins anew from the same port is asked for anew"
   const std::string port = std::string{lab::kClient4} + ":40000";
   lab::Socket::try_connect(lab.client, server_place(kSilent), from(port, 100ms));
   lab::Socket::try_connect(lab.client, server_place(kSilent), from(port, 100ms));
-  CHECK(syns(daemon, "client_gone") == 1);
+  CHECK(eventually([&] { return syns(daemon, "client_gone") == 1; }));
   CHECK(syns(daemon, "held") == 1);
 }
 
@@ -100,11 +100,11 @@ TEST_CASE("held: a time-out of ours hands the client's own SYN to the server") {
   const lab::Capture client_side{lab.client, "eth0"};
   const lab::Capture server_side{lab.server, "eth0"};
   CHECK(told(lab, server_place(kSilent), 900ms).end == lab::End::timed_out);
-  CHECK(syns(daemon, "timed_out") == 1);
-  const auto sent = client_side.packets(is_syn);
-  REQUIRE(sent.size() == 1);
+  CHECK(eventually([&] { return syns(daemon, "timed_out") == 1; }));
+  const auto sent = client_side.wait_for(is_syn, 5s);
+  REQUIRE(sent);
   CHECK(server_side.wait_for(
-      [&](const lab::Packet& packet) { return is_syn(packet) && packet.seq == sent.front().seq; }, 5s));
+      [&](const lab::Packet& packet) { return is_syn(packet) && packet.seq == sent->seq; }, 5s));
 }
 
 TEST_CASE("held: beyond limits.held_syns_per_client a client is accepted early, and others are asked for") {
@@ -129,6 +129,7 @@ TEST_CASE("held: forged SYNs open limits.held_syns connections to the server, an
   const lab::Capture server_side{lab.server, "eth0"};
   for (int i = 0; i < kForged; ++i) send_forged_syn(lab.client, stranger(i), server_place(kOpen));
   REQUIRE(eventually([&] { return syns(daemon, "over_limit") == kForged - kMost; }));
+  CHECK(server_side.wait_for_count(kMost, is_to_server, 5s));
   CHECK(server_side.packets(is_to_server).size() == kMost);
   CHECK(syns(daemon, "waiting") == kMost);
   for (int i = 0; i < kMost; ++i) CHECK(listener.accept().peer().starts_with("198.18.1.1"));
