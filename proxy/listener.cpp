@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "proxy/listener.hpp"
 
-#include <fcntl.h>
-
 #include <cerrno>
 
 namespace headrace {
@@ -11,8 +9,6 @@ namespace {
 // Connections taken before live sessions get their turn; the rest waits in the kernel's queue.
 constexpr int kAcceptShare = 64;
 constexpr int kAcceptAll = 100'000;
-
-Fd spare_descriptor() { return Fd{::open("/dev/null", O_RDONLY | O_CLOEXEC)}; }
 
 }  // namespace
 
@@ -62,9 +58,13 @@ std::optional<OriginalDestination> original_destination(const ListenerPlan& plan
   return std::nullopt;
 }
 
-Listener::Listener(Loop& loop, Acceptor& acceptor, OpenListener listener)
-    : acceptor_{acceptor}, listener_{std::move(listener)}, spare_{spare_descriptor()} {
-  watched_ = watch_.start(loop, listener_.socket, *this, 0, Watch::Trigger::level);
+Listener::Listener(Loop& loop, Acceptor& acceptor, OpenListener listener, SpareDescriptors& spares)
+    : loop_{loop}, acceptor_{acceptor}, listener_{std::move(listener)}, spares_{spares} {
+  resume();
+}
+
+void Listener::resume() {
+  if (!watched_) watched_ = watch_.start(loop_, listener_.socket, *this, 0, Watch::Trigger::level);
 }
 
 void Listener::on_ready(unsigned, Events) noexcept {
@@ -81,8 +81,13 @@ void Listener::accept_all() noexcept {
 bool Listener::accept_next() {
   Result<Accepted> connection = accept_one(listener_.socket);
   if (connection) {
-    if (!spare_) spare_ = spare_descriptor();  // another worker had taken its number
-    acceptor_.accepted(listener_.plan, std::move(*connection));
+    if (spares_.refill()) {
+      acceptor_.accepted(listener_.plan, std::move(*connection));
+    } else {
+      connection->socket.close();  // its descriptor is a spare one that another thread had snatched
+      spares_.refill();
+      acceptor_.connection_shed();
+    }
     return true;
   }
   switch (connection.error().code) {
@@ -100,14 +105,20 @@ bool Listener::accept_next() {
   }
 }
 
-// Takes the connection with the spare descriptor and closes it: with the listener's linger 0, a reset. False
-// when there was none (accept4 wants a descriptor before it looks at the queue) or no spare to take it with.
+// Takes the connection with a spare descriptor and closes it: with the listener's linger 0, a reset. False
+// when there was none (accept4 wants a descriptor before it looks at the queue) or no spare to take it with:
+// then a level-triggered watch would spin until some session ends.
 bool Listener::shed() {
-  spare_.close();
+  if (!spares_.give_up_one()) {
+    watch_.stop();
+    watched_ = false;
+    acceptor_.listener_waits();
+    return false;
+  }
   const bool taken = static_cast<bool>(accept_one(listener_.socket));
-  spare_ = spare_descriptor();
+  spares_.refill();
   if (taken) acceptor_.connection_shed();
-  return taken && spare_;
+  return taken;
 }
 
 }  // namespace headrace

@@ -13,6 +13,7 @@
 #include "proxy/origin.hpp"
 #include "proxy/result.hpp"
 #include "proxy/socket.hpp"
+#include "proxy/spare_descriptors.hpp"
 
 namespace headrace {
 
@@ -53,6 +54,8 @@ class Acceptor {
  public:
   virtual void accepted(const ListenerPlan& plan, Accepted connection) = 0;
   virtual void connection_shed() = 0;
+  // A listener can neither take what is in its queue nor shed it, and watches it no more: resume() it soon.
+  virtual void listener_waits() = 0;
 
  protected:
   ~Acceptor() = default;
@@ -60,13 +63,14 @@ class Acceptor {
 
 // One listening socket in a worker's loop: accepts, a fair share at a time. Owns the socket; on its
 // worker's thread. Without descriptors it gives up a spare one, so that the queue is emptied (the client
-// sees a reset at once, not a connection that nobody answers).
+// sees a reset at once, not a connection that nobody answers). Borrows the spares.
 class Listener final : public Watcher {
  public:
-  Listener(Loop& loop, Acceptor& acceptor, OpenListener listener);
+  Listener(Loop& loop, Acceptor& acceptor, OpenListener listener, SpareDescriptors& spares);
   void on_ready(unsigned tag, Events events) noexcept override;
   const ListenerPlan& plan() const { return listener_.plan; }
   bool is_watched() const { return watched_; }
+  void resume();  // watching, after listener_waits()
   // Takes what is in the queue; for the moment before it closes.
   void accept_all() noexcept;
 
@@ -74,9 +78,10 @@ class Listener final : public Watcher {
   bool accept_next();
   bool shed();
 
+  Loop& loop_;
   Acceptor& acceptor_;
   OpenListener listener_;
-  Fd spare_;
+  SpareDescriptors& spares_;
   Watch watch_;
   bool watched_ = false;
 };

@@ -10,6 +10,8 @@ namespace {
 
 // Session ids tell the worker that made them: its number in the bits above these.
 constexpr unsigned kIdBits = 48;
+// How long a listener waits that has no descriptor, not even to turn connections away.
+constexpr std::chrono::milliseconds kListenerPause{50};
 
 std::shared_ptr<const Decision> plain_decision() {
   Decision decision;
@@ -51,7 +53,7 @@ void Worker::open(std::vector<OpenListener> listeners) {
   auto shared = std::make_shared<std::vector<OpenListener>>(std::move(listeners));  // std::function copies
   mailbox_.post([this, shared] {
     for (OpenListener& listener : *shared) {
-      auto opened = std::make_unique<Listener>(loop_, *this, std::move(listener));
+      auto opened = std::make_unique<Listener>(loop_, *this, std::move(listener), *environment_.spares);
       // Nobody would ever accept there: better that its share of new flows goes to the others, or direct.
       if (opened->is_watched())
         listeners_.push_back(std::move(opened));
@@ -128,7 +130,8 @@ std::uint16_t Worker::listen_for(const ExpectedData& data, const Endpoint& here)
   Result<Fd> socket = listen_at(plan.spec(environment_.storage), failed_call_);
   if (!socket) return 0;
   plan.at = local_endpoint(*socket);
-  auto listener = std::make_unique<Listener>(loop_, *this, OpenListener{plan, std::move(*socket)});
+  auto listener =
+      std::make_unique<Listener>(loop_, *this, OpenListener{plan, std::move(*socket)}, *environment_.spares);
   if (!listener->is_watched()) return 0;
   data_listeners_.insert_or_assign(plan.at, std::move(listener));
   return plan.at.port;
@@ -197,11 +200,12 @@ void Worker::ended(Session& session) { ended_.push_back(session.id()); }
 
 Instant Worker::next_deadline() noexcept {
   if (!ready_.empty()) return Instant::min();
-  return deadlines_.empty() ? Instant::max() : deadlines_.begin()->first;
+  return std::min(resume_at_, deadlines_.empty() ? Instant::max() : deadlines_.begin()->first);
 }
 
 void Worker::turn_ended(Instant now) noexcept {
   run_deadlines(now);
+  resume_listeners(now);
   run_ready_sessions();
   retired_.clear();
   failed_servers_.write(configuration_.timeouts.failed_server, now);  // before their clients are reset
@@ -224,6 +228,19 @@ void Worker::run_deadlines(Instant now) {
     session.queued_at = Instant::max();
     session.tick(now);
   }
+}
+
+void Worker::listener_waits() { resume_at_ = loop_.now() + kListenerPause; }
+
+void Worker::resume_listeners(Instant now) {
+  if (now < resume_at_) return;
+  resume_at_ = Instant::max();
+  const auto resume = [this](Listener& listener) {
+    listener.resume();
+    if (!listener.is_watched()) listener_waits();
+  };
+  for (const auto& listener : listeners_) resume(*listener);
+  for (const auto& [at, listener] : data_listeners_) resume(*listener);
 }
 
 void Worker::reap() {

@@ -41,6 +41,7 @@ struct WorkerEnvironment {
   MarkAndMask marks;                  // of tproxy sessions
   const LegStorage* storage;          // nothing: no BPF
   std::function<void()> became_idle;  // called on the worker's thread when its last session has ended
+  std::shared_ptr<SpareDescriptors> spares = std::make_shared<SpareDescriptors>();  // for listeners
 };
 
 // What a reload replaces, as a whole.
@@ -73,6 +74,7 @@ class Worker final : public SessionHost, public Acceptor, public DataHost, publi
                            const Fd& client) const;
   void run_ready_sessions();
   void run_deadlines(Instant now);
+  void resume_listeners(Instant now);
   void reap();
 
   // SessionHost
@@ -87,6 +89,7 @@ class Worker final : public SessionHost, public Acceptor, public DataHost, publi
   // Acceptor
   void accepted(const ListenerPlan& plan, Accepted connection) override;
   void connection_shed() override { counters_.connection_shed(); }
+  void listener_waits() override;
   // DataHost
   void expect(const ExpectedData& data) override;
   void forget(const ExpectedData& data) override { environment_.expected.remove(data); }
@@ -110,6 +113,7 @@ class Worker final : public SessionHost, public Acceptor, public DataHost, publi
   std::uint64_t next_id_;
   std::vector<std::unique_ptr<Listener>> listeners_;
   std::map<Endpoint, std::unique_ptr<Listener>> data_listeners_;  // by where they listen
+  Instant resume_at_ = Instant::max();                            // listeners that wait for a descriptor
   std::vector<std::unique_ptr<Listener>> retired_;                // until no event of this turn can name them
   std::unordered_map<std::uint64_t, std::unique_ptr<Session>> sessions_;
   std::set<std::pair<Instant, Session*>> deadlines_;
