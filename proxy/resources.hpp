@@ -20,7 +20,8 @@ namespace headrace {
 constexpr std::size_t kReadSize = 64 * 1024;
 // Above the memory ceiling a read takes at most this, so that every session still moves.
 constexpr std::size_t kFrugalReadSize = 4 * 1024;
-// A pipe as asked for; past fs.pipe-user-pages-soft the kernel gives less, which only costs speed.
+// A pipe as asked for. Past fs.pipe-user-pages-soft the kernel gives less to who has not CAP_SYS_RESOURCE; of
+// less than one read it is not worth its calls (then it is 8 KiB).
 constexpr std::size_t kPipeSize = 256 * 1024;
 
 // Bytes that wait inside headrace, over all sessions (limits.memory). Relaxed: a few reads may overshoot.
@@ -53,7 +54,7 @@ class WorkerResources {
   }
   MemoryBudget& budget() { return budget_; }
 
-  // Empty when there is no descriptor or no budget for one: the caller goes on copying.
+  // Empty when there is no descriptor, no budget or no pages for one: the caller goes on copying.
   std::optional<Pipe> take_pipe();
   void return_pipe(Pipe pipe);  // must be empty of bytes
   void lost_pipe();             // one with bytes inside went with its session
@@ -65,6 +66,7 @@ class WorkerResources {
   std::size_t most_pipes_;
   std::size_t pipes_out_ = 0;
   std::vector<Pipe> idle_pipes_;
+  Instant no_pipe_before_{};  // after one could not be had
   std::array<std::byte, kReadSize> scratch_;
 };
 
