@@ -25,6 +25,8 @@ Admission::Limits admission_limits(const LimitSettings& settings, std::size_t de
   const auto& per_client = settings.sessions_per_client;
   const auto share = static_cast<std::size_t>(per_client.share * static_cast<double>(limits.sessions));
   limits.per_client = std::max<std::size_t>(per_client.is_share ? share : per_client.count, 1);
+  // Who may have all is bounded by what bounds all: under "bypass" that is the hard limit.
+  if (per_client.is_share && per_client.share >= 1) limits.per_client = limits.hard_sessions;
   return limits;
 }
 

@@ -103,6 +103,13 @@ TEST_CASE("admission: a limit above what descriptors allow is cut to it") {
   CHECK(admission_limits(settings, 20'000).sessions == admission_limits(settings, 20'000).hard_sessions);
 }
 
+TEST_CASE("admission: a client that may have all sessions is bounded as all are") {
+  LimitSettings settings;
+  settings.sessions_per_client = {true, 1, 0};
+  const Admission::Limits limits = admission_limits(settings, 20'000);
+  CHECK(limits.per_client == limits.hard_sessions);
+}
+
 TEST_CASE("admission: a fixed number a client is that number") {
   LimitSettings settings;
   settings.sessions_per_client = {false, 0, 7};
