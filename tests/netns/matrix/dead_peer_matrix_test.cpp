@@ -56,9 +56,7 @@ void compare(bool by_unsent_data, const std::string& keys) {
 
 }  // namespace
 
-TEST_CASE(
-    "matrix: an end dies while data for it is on its way; its leg's user_timeout tells the other by a "
-    "reset") {
+TEST_CASE("matrix: an end dies under unsent data; its leg's user_timeout tells the other by a reset") {
   compare(true, kPatience);
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <csignal>
-#include <filesystem>
 
 #include "bench/lab/process.hpp"
 #include "tests/netns/sessions/through.hpp"
@@ -11,16 +10,6 @@ using namespace std::chrono_literals;
 using Catch::Matchers::Contains;
 
 namespace {
-
-namespace fs = std::filesystem;
-
-// A copy of the program where anybody can run it.
-std::string program_for_anybody(const lab::TempDir& directory) {
-  fs::permissions(directory.path(), fs::perms::others_read | fs::perms::others_exec, fs::perm_options::add);
-  const std::string copy = directory / "headrace";
-  fs::copy_file(HEADRACE_PROGRAM, copy, fs::copy_options::skip_existing);
-  return copy;
-}
 
 // `headrace forward ...` in the middle, by a user who may do nothing special.
 lab::Process forward(const lab::InlineLab& lab, const lab::TempDir& directory,

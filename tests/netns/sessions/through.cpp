@@ -4,6 +4,7 @@
 #include <poll.h>
 
 #include <cstdlib>
+#include <filesystem>
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -25,6 +26,14 @@ DaemonSettings with_policies(const std::string& toml, const std::string& more) {
 
 std::string leg(const std::string& keys, const std::string& profile) {
   return "{ profile = \"" + profile + "\", " + keys + " }";
+}
+
+std::string program_for_anybody(const lab::TempDir& directory) {
+  namespace fs = std::filesystem;
+  fs::permissions(directory.path(), fs::perms::others_read | fs::perms::others_exec, fs::perm_options::add);
+  const std::string copy = directory / "headrace";
+  fs::copy_file(HEADRACE_PROGRAM, copy, fs::copy_options::skip_existing);
+  return copy;
 }
 
 Ends connect_ends(const lab::InlineLab& lab, const std::string& place, lab::SocketOptions client,

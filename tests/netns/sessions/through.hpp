@@ -20,6 +20,9 @@ DaemonSettings with_policies(const std::string& toml, const std::string& more = 
 // The same for a leg of `plain` with one or more keys changed, "mss = 777".
 std::string leg(const std::string& keys, const std::string& profile = "plain");
 
+// A copy of the program where anybody can run it.
+std::string program_for_anybody(const lab::TempDir& directory);
+
 struct Ends {
   lab::Socket client;
   lab::Socket server;
