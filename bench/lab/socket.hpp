@@ -33,6 +33,7 @@ struct SocketOptions {
   bool nodelay = false;
   bool urgent_inline = false;  // SO_OOBINLINE
   bool transparent = false;    // IP_TRANSPARENT
+  bool dual_stack = false;     // an IPv6 socket is for IPv4 too, as "[::ffff:198.18.2.2]:5000"
   bool reuse_port = false;
   int backlog = 128;
   std::chrono::nanoseconds timeout = 10s;  // for connect

@@ -12,13 +12,14 @@
 namespace headrace::lab {
 namespace {
 
-std::uint16_t parse_port(std::string_view digits, std::string_view whole) {
-  std::uint16_t port = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
+template <typename Number>
+Number parse_number(std::string_view digits, std::string_view whole) {
+  Number number = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
   if (error != std::errc{} || end != digits.data() + digits.size()) {
     throw std::invalid_argument("not an endpoint: " + std::string(whole));
   }
-  return port;
+  return number;
 }
 
 template <typename Family>
@@ -33,14 +34,19 @@ Family as(const sockaddr_storage& storage) {
 SocketAddress::SocketAddress(std::string_view endpoint) {
   const std::size_t colon = endpoint.rfind(':');
   if (colon == std::string_view::npos) throw std::invalid_argument("no port in " + std::string(endpoint));
-  const std::uint16_t port = htons(parse_port(endpoint.substr(colon + 1), endpoint));
+  const std::uint16_t port = htons(parse_number<std::uint16_t>(endpoint.substr(colon + 1), endpoint));
   std::string host(endpoint.substr(0, colon));
   bool good = false;
   if (host.size() > 2 && host.front() == '[' && host.back() == ']') {
     sockaddr_in6 address{};
     address.sin6_family = AF_INET6;
     address.sin6_port = port;
-    good = inet_pton(AF_INET6, host.substr(1, host.size() - 2).c_str(), &address.sin6_addr) == 1;
+    host = host.substr(1, host.size() - 2);
+    if (const std::size_t percent = host.find('%'); percent != std::string::npos) {
+      address.sin6_scope_id = parse_number<std::uint32_t>(host.substr(percent + 1), endpoint);
+      host.resize(percent);
+    }
+    good = inet_pton(AF_INET6, host.c_str(), &address.sin6_addr) == 1;
     std::memcpy(&storage_, &address, sizeof address);
   } else {
     sockaddr_in address{};
@@ -78,7 +84,9 @@ std::uint16_t SocketAddress::port() const {
 }
 
 std::string SocketAddress::text() const {
-  const std::string name = family() == AF_INET6 ? "[" + host() + "]" : host();
+  const std::uint32_t scope = family() == AF_INET6 ? as<sockaddr_in6>(storage_).sin6_scope_id : 0;
+  const std::string zone = scope == 0 ? "" : "%" + std::to_string(scope);
+  const std::string name = family() == AF_INET6 ? "[" + host() + zone + "]" : host();
   return name + ":" + std::to_string(port());
 }
 

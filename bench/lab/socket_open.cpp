@@ -36,7 +36,7 @@ Handle make_socket(int family) {
 Handle prepare(Handle handle, int family, const SocketOptions& options) {
   const int fd = checked(handle.get(), "socket");
   set(fd, SOL_SOCKET, SO_REUSEADDR, 1);
-  if (family == AF_INET6) set(fd, SOL_IPV6, IPV6_V6ONLY, 1);
+  if (family == AF_INET6) set(fd, SOL_IPV6, IPV6_V6ONLY, options.dual_stack ? 0 : 1);
   if (options.reuse_port) set(fd, SOL_SOCKET, SO_REUSEPORT, 1);
   if (options.receive_buffer) set(fd, SOL_SOCKET, SO_RCVBUF, *options.receive_buffer);
   if (options.send_buffer) set(fd, SOL_SOCKET, SO_SNDBUF, *options.send_buffer);
