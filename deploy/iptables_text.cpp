@@ -104,9 +104,10 @@ std::vector<std::string> address_conditions(const std::string& option, const std
   return conditions;
 }
 
-void add_rules(Section& section, const std::string& chain, const std::vector<MatchRule>& rules,
+void add_rules(Section& section, const std::string& chain, Family family, const std::vector<MatchRule>& rules,
                const std::string& to_class) {
   section.chain(chain);
+  if (family == Family::ipv6) section.add(chain, " -s " + std::string{kLinkLocal} + " -j RETURN");
   for (const MatchRule& rule : rules) {
     const std::string target = rule.listener_class
                                    ? " -g HEADRACE_" + to_class + std::to_string(*rule.listener_class)
@@ -122,7 +123,7 @@ void add_rules(Section& section, const std::string& chain, const std::vector<Mat
 }
 
 void add_policies(Section& section, const DiversionPlan& plan, Family family) {
-  add_rules(section, "POLICIES", match_rules(plan, family), "CLASS_");
+  add_rules(section, "POLICIES", family, match_rules(plan, family), "CLASS_");
 }
 
 std::vector<std::string> from_interfaces(const InterceptSettings& intercept) {
@@ -165,7 +166,7 @@ void add_hold(Section& section, const DiversionPlan& plan, Family family) {
   for (const std::uint32_t judged : {marks.taken_mark(), marks.direct_mark()})
     section.add("HOLD", " -m mark --mark " + masked(judged, marks.mask) + " -j RETURN");
   section.add("HOLD", " -j HEADRACE_HOLD_POLICIES");
-  add_rules(section, "HOLD_POLICIES", hold_rules(plan, family), "HOLD_CLASS_");
+  add_rules(section, "HOLD_POLICIES", family, hold_rules(plan, family), "HOLD_CLASS_");
   section.chain("HOLD_CLASS_0");
   section.add("HOLD_CLASS_0", to_queue(plan));
   for (const std::string& from : from_interfaces(plan.settings.intercept))

@@ -36,6 +36,9 @@ std::vector<MatchRule> hold_rules(const DiversionPlan& plan, Family family);
 inline bool mirrors(const ListenerClass& group) { return group.handshake.mss.mode == Mss::Mode::mirror; }
 bool has_mirror(const DiversionPlan& plan);
 
+// IPv6 senders that no router forwards: both forms leave them to the kernel, which tells them so.
+inline constexpr const char* kLinkLocal = "fe80::/10";
+
 // The interfaces without repetitions: a name that a wildcard covers would be a conflicting interval.
 std::vector<std::string> distinct_interfaces(const std::vector<std::string>& interfaces);
 

@@ -66,7 +66,9 @@ NftPolicies::NftPolicies(const DiversionPlan& plan, std::string prefix, RulesOf 
     : plan_{plan}, prefix_{std::move(prefix)} {
   const std::string to = "goto " + prefix_ + "policies_";
   chains_.push_back({prefix_ + "policies", "",
-                     plan.ipv6 ? "    meta nfproto vmap { ipv4 : " + to + "ipv4, ipv6 : " + to + "ipv6 }\n"
+                     plan.ipv6 ? "    ip6 saddr " + std::string{kLinkLocal} +
+                                     " return\n    meta nfproto vmap { ipv4 : " + to + "ipv4, ipv6 : " + to +
+                                     "ipv6 }\n"
                                : "    meta nfproto ipv4 " + to + "ipv4\n"});
   add_family(rules(plan, Family::ipv4), Family::ipv4);
   if (plan.ipv6) add_family(rules(plan, Family::ipv6), Family::ipv6);

@@ -212,6 +212,11 @@ Chains hold_chains(const DiversionPlan& plan) {
           {hold_chain(plan), "", line("meta l4proto tcp " + ask)}};
 }
 
+// Behind destination NAT: what this host translates is taken with the address of its real server. In front of
+// it (priority mangle, measured) the SYN would find the listener before the translation and the ACK after it
+// none: every such connection was reset.
+constexpr std::string_view kDivertHook = "filter hook prerouting priority dstnat + 1";
+
 Chains divert_chains(const DiversionPlan& plan) {
   const InterceptSettings& intercept = plan.settings.intercept;
   const auto& [mark, mask] = intercept.mark;
@@ -236,7 +241,7 @@ Chains divert_chains(const DiversionPlan& plan) {
   // was reset: without this the flow would be taken at its next packet, and reset.
   syn += line(was_diverted + " " + set_mark("ct mark", 0, mask));
   syn += forget_held(plan);
-  Chains chains{{"divert", "filter hook prerouting priority mangle", body}, {"syn", "", syn}};
+  Chains chains{{"divert", std::string{kDivertHook}, body}, {"syn", "", syn}};
   append(chains, failed_chain(plan, " " + set_mark("ct mark", left, mask)));
   return chains;
 }

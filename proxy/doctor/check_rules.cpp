@@ -10,8 +10,14 @@
 namespace headrace::doctor {
 namespace {
 
-constexpr int kMangle = -150;  // where nft's chain divert and iptables' mangle table are
+constexpr int kMangle = -150;
 constexpr int kDestinationNat = -100;
+
+// Where our rules look at what comes in.
+int our_priority(const InterceptSettings& intercept) {
+  if (intercept.mode == InterceptMode::redirect) return kDestinationNat;
+  return intercept.firewall == Firewall::nft ? kDestinationNat + 1 : kMangle;
+}
 
 std::string place(const FilterChain& chain, const std::string& rule) {
   return chain.tool + " " + chain.table + " " + chain.name + ": " + rule;
@@ -110,8 +116,7 @@ Finding diversion(const Subject& subject) {
 }
 
 Finding earlier_chains(const Subject& subject) {
-  const bool redirect = subject.intercept().mode == InterceptMode::redirect;
-  const int ours = redirect ? kDestinationNat : kMangle;
+  const int ours = our_priority(subject.intercept());
   std::vector<std::string> bad;
   std::vector<std::string> odd;
   for (const FilterChain& chain : subject.facts.chains) {
@@ -168,13 +173,14 @@ Finding input_chains(const Subject& subject) {
 // a whole mark written after ours by every packet ends interception, before ours it does no harm.
 Finding mark_bits(const Subject& subject) {
   const auto& [mark, mask] = subject.intercept().mark;
+  const int ours = our_priority(subject.intercept());
   std::vector<std::string> bad;
   std::vector<std::string> odd;
   each_rule(
       subject.facts, [&, mark_value = mark, bits = mask](const FilterChain& chain, const std::string& rule) {
         if (const auto change = mark_change(rule); change && (change->bits & bits) != 0) {
           const bool makes_ours = !change->from_connection && (change->value & bits) == mark_value;
-          const bool wipes = chain.hook == "prerouting" && chain.priority > kMangle && is_unconditional(rule);
+          const bool wipes = chain.hook == "prerouting" && chain.priority > ours && is_unconditional(rule);
           (makes_ours || wipes ? bad : odd).push_back(place(chain, rule));
         } else if (drops(rule) && tests_mark(rule, mark_value)) {
           odd.push_back(place(chain, rule));
@@ -203,17 +209,28 @@ Finding source_nat(const Subject& subject) {
       "no source translation on this host meets a server leg");
 }
 
+// Measured: what is translated in front of our rules is taken with the translated address and works; behind
+// them the handshake's ACK finds no listener, and the connection is reset.
 Finding destination_nat(const Subject& subject) {
+  const InterceptSettings intercept =
+      subject.configuration != nullptr ? subject.intercept() : InterceptSettings{};
+  const bool tproxy = intercept.mode == InterceptMode::tproxy;
+  std::vector<std::string> before;
   std::vector<std::string> odd;
   each_rule(subject.facts, [&](const FilterChain& chain, const std::string& rule) {
-    if (does(rule, "dnat", "DNAT")) odd.push_back(place(chain, rule));
+    if (!does(rule, "dnat", "DNAT") || chain.hook == "output") return;
+    const bool is_before = tproxy && chain.priority < our_priority(intercept);
+    (is_before ? before : odd).push_back(place(chain, rule));
   });
-  if (odd.empty()) return good("no destination is translated on this host");
-  return warning(
-      "destinations are translated here after our rules look: policies see the address before that, and "
-      "addresses of this host are never intercepted: " +
-          join(odd, "; "),
-      "put headrace behind the translating host, or write policies to the translated address");
+  if (!odd.empty())
+    return warning(
+        "destinations are translated here after our rules look: what a policy takes of them is reset, or "
+        "reaches "
+        "nobody: " +
+            join(odd, "; "),
+        "intercept.never for the addresses before translation, or headrace behind the translating host");
+  if (before.empty()) return good("no destination is translated on this host");
+  return good("policies see the address to which a destination is translated here: " + join(before, "; "));
 }
 
 }  // namespace headrace::doctor

@@ -91,14 +91,14 @@ TEST_CASE("doctor: other users of our mark's bits are named") {
     host.chain(tool, "t", hook, priority, {rule});
     return host.status("marks");
   };
-  CHECK(with("nft", "prerouting", -140, "meta mark set 0x00000001") == Status::fail);  // wipes ours
+  CHECK(with("nft", "prerouting", -90, "meta mark set 0x00000001") == Status::fail);   // wipes ours
   CHECK(with("nft", "prerouting", -160, "meta mark set 0x00000001") == Status::warn);  // before ours
   CHECK(with("nft", "prerouting", -160, "meta mark set 0x00480000") == Status::fail);  // is ours
-  CHECK(with("nft", "prerouting", -140, "tcp dport 80 meta mark set 0x00000001") == Status::warn);
-  CHECK(with("nft", "prerouting", -140, "meta mark set meta mark & 0xfffffff0 | 0x00000001") == Status::ok);
-  CHECK(with("nft", "prerouting", -140, "meta mark set mark and 0xfffffff0 xor 0x1") == Status::ok);
+  CHECK(with("nft", "prerouting", -90, "tcp dport 80 meta mark set 0x00000001") == Status::warn);
+  CHECK(with("nft", "prerouting", -90, "meta mark set meta mark & 0xfffffff0 | 0x00000001") == Status::ok);
+  CHECK(with("nft", "prerouting", -90, "meta mark set mark and 0xfffffff0 xor 0x1") == Status::ok);
   CHECK(with("nft", "output", -150, "meta mark set meta mark & 0xff00ffff | 0x00010000") == Status::warn);
-  CHECK(with("nft", "prerouting", -140, "tcp dport 80 meta mark set ct mark") == Status::warn);
+  CHECK(with("nft", "prerouting", -90, "tcp dport 80 meta mark set ct mark") == Status::warn);
   CHECK(with("nft", "forward", 0, "meta mark & 0x00ff0000 == 0x00480000 drop") == Status::warn);
   CHECK(with("iptables", "prerouting", -150, "-A PREROUTING -j MARK --set-xmark 0x480000/0xffffffff") ==
         Status::fail);
@@ -140,6 +140,9 @@ TEST_CASE("doctor: source translation fails spoofed server legs, and only these"
 TEST_CASE("doctor: destination translation is named") {
   Host host;
   host.chain("nft", "ip nat", "prerouting", -100, {"tcp dport 1521 dnat to 198.18.2.9"});
+  CHECK(host.status("destination_nat") == Status::ok);
+  CHECK_THAT(host.judged("destination_nat").text, Contains("dnat to 198.18.2.9"));
+  host.facts.chains[0].priority = -90;
   CHECK(host.status("destination_nat") == Status::warn);
   CHECK(host.judged_alone("destination_nat").status == Status::warn);
 }

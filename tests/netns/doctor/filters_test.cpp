@@ -105,9 +105,13 @@ TEST_CASE("doctor: prerouting rules that take packets are named, ct state invali
 
 TEST_CASE("doctor: destination translation is named") {
   const lab::InlineLab lab;
-  const Daemon daemon{lab, plain_settings()};
+  DaemonSettings settings = plain_settings();
+  const bool iptables = GENERATE(false, true);
+  if (iptables) settings.intercept += "firewall = \"iptables\"\n";
+  const Daemon daemon{lab, settings};
   add_chain(lab, "nat hook prerouting priority dstnat", "tcp dport 1521 dnat ip to 198.18.2.2");
-  CHECK(Diagnosis{daemon}.warns("destination_nat"));
+  CHECK(Diagnosis{daemon}.warns("destination_nat") == iptables);
+  CHECK_THAT(Diagnosis{daemon}.line("destination_nat"), Contains("dnat ip to 198.18.2.2"));
 }
 
 TEST_CASE("doctor: a daemon without rules and rules without a daemon are named") {
