@@ -128,3 +128,25 @@ TEST_CASE(
     check_session(client.host, lab::Socket::listen(server.host, lab::endpoint(net + "2", 5000)));
   CHECK(daemon.status()["counters"]["accepted"] == 2);
 }
+
+// The server's router sends what is for this network back to the middle, by an interface that is intercepted.
+TEST_CASE("rules: a session whose server leg is routed back here brings no further one") {
+  const lab::InlineLab lab;
+  lab.middle.ip("route add 198.18.7.0/24 via 198.18.2.2");
+  lab.server.ip("route add 198.18.7.0/24 via 198.18.2.1");
+  lab.server.sysctl("net.ipv4.ip_forward", "1");
+  DaemonSettings settings;
+  settings.intercept = "interfaces = [\"wan0\", \"lan0\"]\n";
+  settings.more = "[timeouts]\nconnect = \"1s\"\n";
+  settings.policies = "[[policy]]\nname = \"all\"\nto = [\"any\"]\nconnect_as = \"" +
+                      std::string{GENERATE("client", "client-address", "proxy")} + "\"\n";
+  INFO(settings.policies);
+  const Daemon daemon{lab, settings};
+  const auto attempt = lab::Socket::try_connect(lab.client, "198.18.7.1:5000");
+  const auto end = attempt.end == lab::End::done ? attempt.socket.receive_to_end().end : attempt.end;
+  CHECK(end == lab::End::reset);
+  const auto status = daemon.status();
+  INFO(status.dump(2));
+  CHECK(status["counters"]["accepted"] == 1);
+  CHECK(status["sessions"] == 0);
+}
