@@ -9,8 +9,8 @@
 
 namespace headrace::lab {
 
-// "198.18.2.2:5000", "[2001:db8:2::2]:5000" or "[fe80::2%3]:5000" (3 is an interface's index) for the kernel, and
-// back. A pure value. No names.
+// "198.18.2.2:5000", "[2001:db8:2::2]:5000" or "[fe80::2%3]:5000" (3 is an interface's index) for the kernel,
+// and back. A pure value. No names.
 class SocketAddress {
  public:
   SocketAddress() = default;
