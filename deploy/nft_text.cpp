@@ -106,7 +106,8 @@ std::vector<NftTable::Set> failed_sets(const DiversionPlan& plan) {
   return sets;
 }
 
-// SYNs of these flows are the kernel's to forward.
+// SYNs of these flows are the kernel's to forward. To look costs each SYN 0.08 us (1.51 -> 1.59 us of
+// processor time for one policy, medians of 8 interleaved runs of policy_cost).
 std::string failed_rules(const DiversionPlan& plan, const std::string& syn) {
   if (!leaves_failed(plan) || !takes_new_flows(plan)) return {};
   std::string body =
