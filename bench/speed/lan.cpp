@@ -79,6 +79,20 @@ std::vector<Plot> lan_plots(const ScenarioReport& report) {
   return plots;
 }
 
+// Of each bar that is missed: where the least that a relay can do stands, measured in the same turns.
+void hold_against_the_floor(ScenarioReport& report) {
+  for (Bar bar : report.bars) {
+    const Verdict ours = judge(report, bar);
+    if (!is_judged(report, ours) || ours.reached || bar.against.empty()) continue;
+    bar.contender = "floor";
+    const Verdict floor = judge(report, bar);
+    if (!floor.value) continue;
+    report.notes.push_back(
+        subject_of(report, bar) + " against " + bar.against + ": floor has " + range_says(floor) +
+        (floor.reached ? ", which is within the bar" : ": a relay that does nothing else misses it too"));
+  }
+}
+
 }  // namespace
 
 ScenarioReport run_lan(const ScenarioRequest& request) {
@@ -103,6 +117,7 @@ ScenarioReport run_lan(const ScenarioRequest& request) {
        1,
        lan_plots},
       request);
+  hold_against_the_floor(report);
   if (const auto reason = why_not_pinned()) report.notes.push_back(*reason);
   return report;
 }

@@ -36,6 +36,7 @@ class StillHost final : public SessionHost, public TurnHooks {
   void wake_at(Session&, Instant deadline) override { deadline_ = std::min(deadline_, deadline); }
   void run_again(Session&) override {}
   void ended(Session&) override { has_ended_ = true; }
+  void server_failed(const Flow&) override {}
 
   Instant next_deadline() noexcept override { return Clock::now() + 1ms; }
   void turn_began(Instant now) noexcept override { resources_.now = now; }
@@ -85,7 +86,7 @@ struct HalfClosed {
   StillHost host;
   Session session{host, 1,
                   Fd{lab::checked(::fcntl(for_client.accept().descriptor(), F_DUPFD_CLOEXEC, 0), "dup")},
-                  Flow{}, decision};
+                  Flow{}, Origin::forward, decision};
 };
 
 }  // namespace
