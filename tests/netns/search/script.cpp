@@ -11,8 +11,11 @@ namespace {
 
 constexpr int kMostSteps = 12, kMostMarks = 2;
 constexpr std::size_t kMostBytes = 300'000, kLongestPause = 4'000;  // us
-constexpr std::size_t kMostReads = 400;  // of one end: slow, but no longer than a moment
+constexpr std::size_t kBulk = 3'000'000;  // far into splicing, of which a pipe holds 256 KiB
+constexpr std::size_t kMostReads = 400;   // of one end: slow, but no longer than a moment
 constexpr int kSmallestBuffer = 8 * 1024;
+constexpr int kTinyBuffer = 1;                // the kernel makes it some 2 KiB: less than two segments
+constexpr std::size_t kMostForTiny = 20'000;  // bytes at once through such a window
 
 // Not std::uniform_int_distribution: libraries differ in what they make of the same engine.
 class Dice {
@@ -36,7 +39,7 @@ Step random_step(Dice& dice, int& marks) {
     ++marks;
     return {Step::Kind::urgent, 1};
   }
-  return {Step::Kind::write, dice.of_any_size(kMostBytes)};
+  return {Step::Kind::write, dice.of_any_size(dice.one_in(10) ? kBulk : kMostBytes)};
 }
 
 EndScript random_end(Dice& dice) {
@@ -44,6 +47,7 @@ EndScript random_end(Dice& dice) {
   end.options.urgent_inline = true;
   end.options.nodelay = dice.one_in(2);
   if (dice.one_in(3)) end.options.receive_buffer = kSmallestBuffer * static_cast<int>(1 + dice.below(8));
+  if (dice.one_in(10)) end.options.receive_buffer = kTinyBuffer;
   if (dice.one_in(3)) end.options.send_buffer = kSmallestBuffer * static_cast<int>(1 + dice.below(8));
   const std::size_t count = dice.below(kMostSteps);
   int marks = 0;
@@ -59,6 +63,12 @@ std::size_t bytes_of(const EndScript& end) {
   for (const Step& step : end.steps)
     if (step.kind != Step::Kind::pause) all += step.amount;
   return all;
+}
+
+void spare_tiny_reader(EndScript& writer, const EndScript& reader) {
+  if (reader.options.receive_buffer != kTinyBuffer) return;
+  for (Step& step : writer.steps)
+    if (step.kind == Step::Kind::write) step.amount = std::min(step.amount, kMostForTiny);
 }
 
 void print(std::ostream& out, const char* who, const EndScript& end) {
@@ -79,6 +89,9 @@ Script random_script(std::uint64_t seed) {
   Dice dice{seed};
   EndScript client = random_end(dice);
   EndScript server = random_end(dice);
+  if (dice.one_in(12)) client.resets = server.resets = true;
+  spare_tiny_reader(client, server);
+  spare_tiny_reader(server, client);
   client.read_limit = std::max(client.read_limit, bytes_of(server) / kMostReads);
   server.read_limit = std::max(server.read_limit, bytes_of(client) / kMostReads);
   return {seed, std::move(client), std::move(server)};
