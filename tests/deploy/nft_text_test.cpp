@@ -236,7 +236,7 @@ TEST_CASE("nft: a class that mirrors notes its flows, and their SYN-ACKs leave w
   given::Host host{{kVerified, kOracle}};
   host.classes.classes.at(0).handshake.mss.mode = Mss::Mode::mirror;
   const std::string text = render_nft(host.plan());
-  CHECK(chain(text, "class_0").front() ==
+  CHECK(chain(text, "class_18500").front() ==
         "tcp flags & (fin|syn|rst|ack) == syn update @mirrored { ip daddr . tcp dport . ip saddr . tcp "
         "sport }");
   CHECK_THAT(chain(text, "mirror_in").back(),
