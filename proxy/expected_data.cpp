@@ -28,10 +28,10 @@ int ExpectedConnections::add(const ExpectedData& data, Instant now) {
   return put(entry, now);
 }
 
-void ExpectedConnections::remove(const ExpectedData& data) {
+void ExpectedConnections::remove(const ExpectedData& data, Instant now) {
   const std::lock_guard lock{mutex_};
   const auto found = entries_.find(place_of(data));
-  if (found != entries_.end() && found->second.data.control == data.control) forget(found);
+  if (found != entries_.end() && found->second.data.control == data.control) forget(found, now);
 }
 
 std::optional<ExpectedData> ExpectedConnections::take(const Flow& flow, Instant now) {
@@ -42,7 +42,7 @@ std::optional<ExpectedData> ExpectedConnections::take(const Flow& flow, Instant 
   if (found == entries_.end()) return std::nullopt;
   std::optional<ExpectedData> data;
   if (now < found->second.until) data = std::move(found->second.data);
-  forget(found);
+  forget(found, now);
   return data;
 }
 
@@ -79,14 +79,11 @@ int ExpectedConnections::put(const Entry& entry, Instant now) {
   return elements_->add(std::span{&element, 1});
 }
 
-void ExpectedConnections::take_out(const Place& place) {
-  if (!elements_ || chains_.empty()) return;
-  const auto& [from, to, port] = place;
-  elements_->remove(std::string{expected_map(to.family())}, element_key(from, to, port));
-}
-
-void ExpectedConnections::forget(std::map<Place, Entry>::iterator entry) {
-  take_out(entry->first);
+// An element that has gone by itself is not asked for: to be refused takes the kernel milliseconds.
+void ExpectedConnections::forget(std::map<Place, Entry>::iterator entry, Instant now) {
+  const auto& [from, to, port] = entry->first;
+  if (elements_ && !chains_.empty() && now < entry->second.until)
+    elements_->remove(std::string{expected_map(to.family())}, element_key(from, to, port));
   entries_.erase(entry);
   size_.store(entries_.size(), std::memory_order_release);
 }

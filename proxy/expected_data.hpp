@@ -60,7 +60,7 @@ class ExpectedConnections {
   // 0, or why the packet filter did not take it. Replaces what is expected at the same place.
   int add(const ExpectedData& data, Instant now);
   // Only what the same control session expects there.
-  void remove(const ExpectedData& data);
+  void remove(const ExpectedData& data, Instant now);
   // The one that this flow is, which is then no longer expected.
   std::optional<ExpectedData> take(const Flow& flow, Instant now);
 
@@ -79,8 +79,7 @@ class ExpectedConnections {
 
   static Place place_of(const ExpectedData& data) { return {data.from, data.to.address, data.to.port}; }
   int put(const Entry& entry, Instant now);
-  void take_out(const Place& place);
-  void forget(std::map<Place, Entry>::iterator entry);
+  void forget(std::map<Place, Entry>::iterator entry, Instant now);
 
   std::mutex mutex_;
   std::map<Place, Entry> entries_;

@@ -207,9 +207,9 @@ void Worker::turn_ended(Instant now) noexcept {
   run_deadlines(now);
   resume_listeners(now);
   run_ready_sessions();
-  retired_.clear();
   failed_servers_.write(configuration_.timeouts.failed_server, now);  // before their clients are reset
-  if (!ended_.empty()) reap();
+  if (!ended_.empty()) reap();  // a control session that goes retires its listener
+  retired_.clear();
 }
 
 void Worker::run_ready_sessions() {

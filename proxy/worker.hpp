@@ -92,7 +92,7 @@ class Worker final : public SessionHost, public Acceptor, public DataHost, publi
   void listener_waits() override;
   // DataHost
   void expect(const ExpectedData& data) override;
-  void forget(const ExpectedData& data) override { environment_.expected.remove(data); }
+  void forget(const ExpectedData& data) override { environment_.expected.remove(data, loop_.now()); }
   std::uint16_t listen_for(const ExpectedData& data, const Endpoint& here) override;
   void stop_listening(const Endpoint& at) override;
   Instant now() const override { return loop_.now(); }

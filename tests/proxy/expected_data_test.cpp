@@ -60,17 +60,17 @@ TEST_CASE("expected data: only the session that expects a connection takes it ba
   ExpectedConnections all;
   const ExpectedData mine = expected();
   all.add(mine, kNow);
-  all.remove(expected());
+  all.remove(expected(), kNow);
   CHECK(all.take(flow(), kNow));
   all.add(mine, kNow);
   const ExpectedData others = expected();
   all.add(others, kNow);  // in its place
-  all.remove(mine);
+  all.remove(mine, kNow);
   const auto taken = all.take(flow(), kNow);
   REQUIRE(taken);
   CHECK(taken->control == others.control);
   all.add(mine, kNow);
-  all.remove(mine);
+  all.remove(mine, kNow);
   CHECK_FALSE(all.take(flow(), kNow));
 }
 

@@ -32,6 +32,7 @@ OpenListener open_listener(const WorkerRig::Settings& settings, const lab::Socke
     decision.policy = "test";
     decision.client_leg = plan.treatment;
     decision.server_leg = make_treatment("server", settings.server_leg, Side::server);
+    if (settings.ftp) decision.data = data_decisions(decision);
     plan.forward_decision = std::make_shared<const Decision>(decision);
   }
   Result<Fd> socket = listen_at(plan.spec(nullptr), nullptr);

@@ -23,6 +23,7 @@ class WorkerRig {
     Origin origin = Origin::forward;
     std::optional<Endpoint> forward_to;  // instead of the test's listener
     std::chrono::nanoseconds busy_poll{0};
+    bool ftp = false;  // its control channel is followed
   };
 
   WorkerRig() : WorkerRig(Settings{}) {}
