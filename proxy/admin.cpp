@@ -15,10 +15,11 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "proxy/admin_request.hpp"
+
 namespace headrace {
 namespace {
 
-constexpr std::size_t kLongestRequest = 4096;
 constexpr int kMostConnections = 16;
 constexpr timeval kPatience{30, 0};  // of the command line; a reload may load many policies
 
@@ -77,12 +78,12 @@ class AdminServer::Connection final : public Watcher {
     while (!done_) {
       const ssize_t count = ::recv(socket_.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
       if (count < 0 && errno == EAGAIN) return;
-      if (count > 0) request_.append(buffer.data(), static_cast<std::size_t>(count));
-      if (count <= 0 || request_.size() > kLongestRequest) {
+      const auto line = request_.add({buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0))});
+      if (count <= 0 || request_.is_too_long()) {
         done_ = true;
         return;
       }
-      if (const auto end = request_.find('\n'); end != std::string::npos) answer(request_.substr(0, end));
+      if (line) answer(*line);
     }
   }
 
@@ -96,22 +97,19 @@ class AdminServer::Connection final : public Watcher {
 
   std::string outcome(const std::string& line) noexcept {
     try {
-      const json request = json::parse(line);
-      const auto verb = request.at("verb").get<std::string>();
-      const auto argument = request.value("argument", std::string{});
+      const auto [verb, argument] = parse_admin_request(line);
       server_.log_.info("admin " + peer_of(socket_) + " verb=" + json(verb).dump() +
                         (argument.empty() ? "" : " argument=" + json(argument).dump()));
       return server_.handler_(verb, argument);
     } catch (const std::exception& error) {
-      return json{{"ok", false}, {"error", error.what()}}.dump(-1, ' ', false,
-                                                               json::error_handler_t::replace);
+      return render_admin_failure(error.what());
     }
   }
 
   AdminServer& server_;
   Fd socket_;
   Watch watch_;
-  std::string request_;
+  AdminRequestLine request_;
   bool done_ = false;
 };
 
@@ -188,7 +186,7 @@ std::string admin_request(const std::string& path, const std::string& verb, cons
   ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &kPatience, sizeof kPatience);
   ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &kPatience, sizeof kPatience);
   if (!connect_to(socket, path)) fail("connect " + path);
-  const std::string request = json{{"verb", verb}, {"argument", argument}}.dump() + "\n";
+  const std::string request = render_admin_request({verb, argument}) + "\n";
   if (::send(socket.get(), request.data(), request.size(), MSG_NOSIGNAL) < 0) fail("ask " + path);
   std::string answer;
   std::array<char, 4096> buffer{};
