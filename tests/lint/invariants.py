@@ -1,19 +1,29 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""docs/invariants.md names only tests that exist."""
-import pathlib
+"""docs/invariants.md and tests/README.md name only tests and files that exist."""
 import re
-import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-names = set()
-for source in (ROOT / "tests").rglob("*.cpp"):
-    names.update(re.findall(r'TEST_CASE\(\s*"([^"]+)"', source.read_text(encoding="utf-8")))
-missing = 0
-for number, line in enumerate((ROOT / "docs/invariants.md").read_text(encoding="utf-8").splitlines(), 1):
-    if not line.startswith("| ") or line.startswith("| what"):
-        continue
-    for name in re.findall(r"`([^`]+: [^`]+)`", line.split(" | ", 1)[1]):
-        if name not in names and not name.endswith("..."):
-            print(f"docs/invariants.md:{number}: no test is called {name!r}")
-            missing += 1
-sys.exit(1 if missing else 0)
+import tree
+
+# A literal may be continued on the next line.
+CASE = re.compile(r'TEST_CASE\(\s*((?:"[^"]*"\s*)+)')
+
+
+def test_names():
+    names = set()
+    for source in tree.files("tests/*.cpp"):
+        for literal in CASE.findall((tree.ROOT / source).read_text(encoding="utf-8")):
+            names.add("".join(re.findall(r'"([^"]*)"', literal)))
+    return names
+
+
+def missing(page, names):
+    for number, line in enumerate(tree.lines(page), 1):
+        if not line.startswith("| ") or " | " not in line or line.startswith(("| what", "| folder")):
+            continue
+        for name in re.findall(r"`([^`]+: [^`]+)`", line.split(" | ", 1)[1]):
+            if name not in names and not name.endswith("..."):
+                yield f"{page}:{number}: no test is called {name!r}"
+
+
+known = test_names()
+tree.report([problem for page in ("docs/invariants.md", "tests/README.md") for problem in missing(page, known)])

@@ -32,6 +32,18 @@ TEST_CASE("timeouts.idle: a session in which nothing moves is reset after it, on
   CHECK(busy.server.receive_exactly(5).bytes == "still");
 }
 
+TEST_CASE("timeouts.connect: a reload takes no deadline away") {
+  const lab::InlineLab lab;
+  const Daemon daemon{lab, with_timeouts("connect = \"3s\"\n")};
+  silence(lab.server);
+  std::vector<lab::Socket> clients;
+  while (clients.size() < 20)
+    clients.push_back(lab::Socket::connect(lab.client, lab::endpoint(lab::kServer4, 5001)));
+  daemon.command({"reload"});
+  for (const lab::Socket& client : clients) CHECK(client.receive_to_end(8s).end == lab::End::reset);
+  CHECK(daemon.logged("closed=connect_timeout", 20));
+}
+
 TEST_CASE("timeouts.half_closed: ends a half-closed session in which nothing moves, and no other") {
   const lab::InlineLab lab;
   const Daemon daemon{lab, with_timeouts("half_closed = \"1s\"\n")};
