@@ -348,7 +348,10 @@ Chains redirect_chains(const DiversionPlan& plan) {
   std::string body =
       line(bare_syn + count("syn_seen")) + failed_rules(plan, bare_syn) + expected_flows(plan, bare_syn);
   if (takes_new_flows(plan)) body += line(bare_syn + new_flows(plan));
-  Chains chains{{"divert", "nat hook prerouting priority dstnat", body}, guard_chain(plan)};
+  // Behind others' translations, which conntrack then has no further question about: what they translate is
+  // theirs. In front of them (priority dstnat: who comes last is first) our server leg knew the untranslated
+  // address only.
+  Chains chains{{"divert", "nat hook prerouting priority dstnat + 1", body}, guard_chain(plan)};
   append(chains, failed_chain(plan, ""));
   return chains;
 }

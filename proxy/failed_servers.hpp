@@ -24,10 +24,10 @@ namespace headrace {
 // An element names the client too. Who is refused may be refused alone: by a firewall that rejects a network,
 // a limit per client, a server that knows whom it serves. If the destination alone were kept, one such client
 // that goes on trying would keep everybody's connections to a good server from being accelerated; so it is
-// only its own. The price: of a server that is down each client sees one reset, instead of the first alone.
-// A time-out counts for the same reason that it would be dangerous otherwise: a server whose queue is full,
-// or a policy whose timeouts.connect is short, concerns who met it and no one else. Spoofed SYNs put nothing
-// in: a connection is tried only for a client that has completed its own handshake.
+// only its own (all of them, where many hide behind one address). The price: of a server that is down each
+// client sees one reset, instead of the first alone. So a time-out may count too: a server whose queue is
+// full, or a short timeouts.connect, concerns who met it and no one else. Spoofed SYNs put nothing in: a
+// connection is tried only for a client that has completed its own handshake.
 class FailedServers {
  public:
   FailedServers(Log& log, Counters& counters) : log_{log}, counters_{counters} {}

@@ -15,8 +15,8 @@ constexpr int kDestinationNat = -100;
 
 // Where our rules look at what comes in.
 int our_priority(const InterceptSettings& intercept) {
-  if (intercept.mode == InterceptMode::redirect) return kDestinationNat;
-  return intercept.firewall == Firewall::nft ? kDestinationNat + 1 : kMangle;
+  if (intercept.firewall == Firewall::nft) return kDestinationNat + 1;
+  return intercept.mode == InterceptMode::redirect ? kDestinationNat : kMangle;
 }
 
 std::string place(const FilterChain& chain, const std::string& rule) {
@@ -209,17 +209,17 @@ Finding source_nat(const Subject& subject) {
       "no source translation on this host meets a server leg");
 }
 
-// Measured: what is translated in front of our rules is taken with the translated address and works; behind
-// them the handshake's ACK finds no listener, and the connection is reset.
+// Measured: what is translated in front of our rules is taken with the translated address (tproxy) or left to
+// the kernel (redirect), and works. Behind tproxy rules the handshake's ACK finds no listener, and the
+// connection is reset; behind redirecting ones the server leg knows the untranslated address only.
 Finding destination_nat(const Subject& subject) {
   const InterceptSettings intercept =
       subject.configuration != nullptr ? subject.intercept() : InterceptSettings{};
-  const bool tproxy = intercept.mode == InterceptMode::tproxy;
   std::vector<std::string> before;
   std::vector<std::string> odd;
   each_rule(subject.facts, [&](const FilterChain& chain, const std::string& rule) {
     if (!does(rule, "dnat", "DNAT") || chain.hook == "output") return;
-    const bool is_before = tproxy && chain.priority < our_priority(intercept);
+    const bool is_before = chain.priority < our_priority(intercept);
     (is_before ? before : odd).push_back(place(chain, rule));
   });
   if (!odd.empty())
@@ -230,7 +230,10 @@ Finding destination_nat(const Subject& subject) {
             join(odd, "; "),
         "intercept.never for the addresses before translation, or headrace behind the translating host");
   if (before.empty()) return good("no destination is translated on this host");
-  return good("policies see the address to which a destination is translated here: " + join(before, "; "));
+  const std::string where = join(before, "; ");
+  if (intercept.mode == InterceptMode::redirect)
+    return good("what is translated here already is never redirected: " + where);
+  return good("policies see the address to which a destination is translated here: " + where);
 }
 
 }  // namespace headrace::doctor

@@ -65,6 +65,24 @@ TEST_CASE("rules: a destination that this host translates is taken with its real
   CHECK(counters["other_port"] == 0);
 }
 
+TEST_CASE("rules: what this host translates is never redirected, whoever was there first") {
+  const lab::InlineLab lab;
+  const bool theirs_first = GENERATE(false, true);
+  if (theirs_first) translate(lab.middle, "prerouting", kRouted);
+  DaemonSettings settings;
+  settings.intercept = "mode = \"redirect\"\ninterfaces = [\"wan0\"]\n";
+  const Daemon daemon{lab, settings};
+  if (!theirs_first) translate(lab.middle, "prerouting", kRouted);
+  for (const lab::Socket& listener : listen_in_both(lab)) {
+    const bool ipv6 = listener.local().front() == '[';
+    auto client = lab::Socket::connect(lab.client, lab::endpoint(ipv6 ? kRouted.ipv6 : kRouted.ipv4, 5000));
+    CHECK(speaks({std::move(client), listener.accept()}));
+  }
+  CHECK(daemon.status()["counters"]["accepted"] == 0);
+  const auto plain = converse(lab, lab::Socket::listen(lab.server, lab::endpoint(lab::kServer4, 5001)));
+  CHECK(is_through(lab, plain));
+}
+
 TEST_CASE("rules: a server behind a translation that fails is left to the kernel") {
   const lab::InlineLab lab;
   translate(lab.middle, "prerouting", kRouted);
