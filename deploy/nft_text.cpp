@@ -311,13 +311,16 @@ std::string note_mirrored() {
 std::string tproxy_class(const DiversionPlan& plan, std::size_t index) {
   const auto& [mark, mask] = plan.settings.intercept.mark;
   const std::string port = std::to_string(plan.ports.at(index));
-  const std::string rest = " " + count("syn_diverted") + " " + set_mark("ct mark", mark, mask) + " " +
-                           set_mark("meta mark", mark, mask) + " accept";
+  const std::string rest = " " + count("syn_diverted") + " " + set_mark("meta mark", mark, mask) + " " +
+                           set_mark("ct mark", mark, mask) + " accept";
   const ListenerClass& group = plan.classes.classes.at(index);
   std::string body = strip_from_client(group.handshake);
   if (mirrors(group)) body += note_mirrored();
   body += line("meta nfproto ipv4 meta l4proto tcp tproxy ip to 127.0.0.1:" + port + rest);
   if (plan.ipv6) body += line("meta nfproto ipv6 meta l4proto tcp tproxy ip6 to [::1]:" + port + rest);
+  // A packet that conntrack does not track (notrack) ends a rule at "ct mark". With a socket and without the
+  // mark it would not even be forwarded.
+  body += line(is_marked("meta mark", mark, mask) + " accept");
   return body + line(count("syn_no_listener"));
 }
 

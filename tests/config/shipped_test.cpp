@@ -48,7 +48,7 @@ TEST_CASE("shipped: the values that headrace.toml shows are the defaults") {
 TEST_CASE("shipped: the example policies load once their comments are taken away") {
   int keys = 0;
   const auto configuration = load("# none\n", uncommented(shipped("policies.d/10-example.toml"), keys));
-  CHECK(configuration.policies->policies().size() == 4);
+  CHECK(configuration.policies->policies().size() == 5);
   CHECK(load("# none\n", shipped("policies.d/10-example.toml")).policies->policies().empty());
 }
 
