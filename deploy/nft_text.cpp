@@ -1,62 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The nft form of a diversion (nft_table, render_nft of deploy/net_plan.hpp).
-#include <algorithm>
 #include <cstddef>
-#include <iterator>
 #include <set>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "deploy/marks.hpp"
 #include "deploy/net_plan.hpp"
+#include "deploy/nft_held.hpp"
+#include "deploy/nft_live.hpp"
 #include "deploy/nft_policies.hpp"
+#include "deploy/nft_words.hpp"
 
 namespace headrace {
 namespace {
-
-constexpr std::string_view kBareSyn = "tcp flags & (fin|syn|rst|ack) == syn";
-constexpr std::string_view kNotBareSyn = "tcp flags & (fin|syn|rst|ack) != syn";
-
-std::string is_marked(std::string_view where, std::uint32_t value, std::uint32_t mask) {
-  return std::string{where} + " & " + print_hex(mask) + " == " + print_hex(value);
-}
-
-// One of several values.
-std::string is_marked(std::string_view where, const std::set<std::uint32_t>& values, std::uint32_t mask) {
-  if (values.size() == 1) return is_marked(where, *values.begin(), mask);
-  std::string list;
-  for (const std::uint32_t value : values) list.append(list.empty() ? "" : ", ").append(print_hex(value));
-  return std::string{where} + " & " + print_hex(mask) + " { " + list + " }";
-}
-
-// Sets the bits under the mask and keeps the others, which are other people's.
-std::string set_mark(std::string_view where, std::uint32_t value, std::uint32_t mask) {
-  std::string text = std::string{where} + " set ";
-  if (mask == UINT32_MAX) return text + print_hex(value);
-  return text.append(where) + " & " + print_hex(~mask) + " | " + print_hex(value);
-}
-
-using Chain = NftTable::Chain;
-using Chains = std::vector<Chain>;
-
-template <class List>
-void append(List& list, List more) {
-  std::move(more.begin(), more.end(), std::back_inserter(list));
-}
-
-std::string line(const std::string& rule) { return "    " + rule + "\n"; }
-
-// "iifname { ... } " or nothing for "*".
-std::string from_interfaces(const InterceptSettings& intercept) {
-  std::string list;
-  for (const std::string& name : distinct_interfaces(intercept.interfaces)) {
-    if (name == "*") return "iifname != \"lo\" ";
-    list.append(list.empty() ? "\"" : ", \"").append(name).append("\"");
-  }
-  return "iifname { " + list + " } ";
-}
 
 // How far SYNs come, for `headrace doctor`: all that meet our rules, those that may be taken, those that a
 // listener was found for, and those for whose class there was none. The last two count more than SYNs: the
@@ -66,108 +24,6 @@ std::string from_interfaces(const InterceptSettings& intercept) {
 // before, since those that are for SYNs stand in a chain of their own.
 std::vector<std::string> counters() {
   return {"syn_seen", "syn_arrived", "syn_diverted", "syn_no_listener", kSynFailedCounter};
-}
-
-std::string count(std::string_view counter) { return "counter name " + std::string{counter}; }
-
-bool takes_new_flows(const DiversionPlan& plan) {
-  return plan.diversion == Diversion::on && !plan.settings.intercept.interfaces.empty();
-}
-
-std::string was_held(const DiversionPlan& plan) {
-  const MarkAndMask& marks = plan.settings.intercept.mark;
-  return is_marked("meta mark", std::set{marks.asked_mark(), marks.taken_mark(), marks.direct_mark()},
-                   marks.mask);
-}
-
-// A SYN leaves as it came, whatever was decided of it while it was held.
-std::string forget_held(const DiversionPlan& plan) {
-  if (!plan.policies.has_verified()) return {};
-  return line(was_held(plan) + " " + set_mark("meta mark", 0, plan.settings.intercept.mark.mask));
-}
-
-bool leaves_failed(const DiversionPlan& plan) {
-  return plan.settings.timeouts.failed_server && !plan.settings.intercept.interfaces.empty();
-}
-
-NftTable::Set failed_set(std::string_view name, std::string_view address) {
-  return {std::string{name},
-          "set",
-          "    type " + std::string{address} + " . " + std::string{address} +
-              " . inet_service\n    flags timeout\n    size " + std::to_string(kMostFailed) + "\n",
-          {}};
-}
-
-// Who could not reach which server and port a moment ago: workers write it (proxy/failed_servers).
-std::vector<NftTable::Set> failed_sets(const DiversionPlan& plan) {
-  if (!leaves_failed(plan)) return {};
-  std::vector<NftTable::Set> sets{failed_set(kFailedIpv4, "ipv4_addr")};
-  if (plan.ipv6) sets.push_back(failed_set(kFailedIpv6, "ipv6_addr"));
-  return sets;
-}
-
-// SYNs of these flows are the kernel's to forward. To look costs each SYN 0.08 us (1.51 -> 1.59 us of
-// processor time for one policy, medians of 8 interleaved runs of policy_cost).
-std::string failed_rules(const DiversionPlan& plan, const std::string& syn) {
-  if (!leaves_failed(plan) || !takes_new_flows(plan)) return {};
-  std::string body =
-      line(syn + "ip saddr . ip daddr . tcp dport @" + std::string{kFailedIpv4} + " goto failed");
-  if (plan.ipv6)
-    body += line(syn + "ip6 saddr . ip6 daddr . tcp dport @" + std::string{kFailedIpv6} + " goto failed");
-  return body;
-}
-
-// A SYN that was left to the kernel may have to be sent again after the element has gone. Taken then, a
-// server that never answers would look as if it had: what was begun directly is tried so to its end. Not once
-// the server has answered: a client that always comes from one port meets the entry of its last try.
-std::string failed_repeats(const DiversionPlan& plan, const std::string& was_left) {
-  if (!leaves_failed(plan) || !takes_new_flows(plan)) return {};
-  return line(was_left + " ct status & seen-reply == 0 goto failed");
-}
-
-Chains failed_chain(const DiversionPlan& plan, const std::string& more) {
-  if (!leaves_failed(plan) || !takes_new_flows(plan)) return {};
-  return {{"failed", "", line(count(kSynFailedCounter) + more) + forget_held(plan)}};
-}
-
-bool follows_data(const PolicyTable& table) {
-  const auto& policies = table.policies();
-  return std::any_of(policies.begin(), policies.end(),
-                     [](const Policy& policy) { return policy.decision.data != nullptr; });
-}
-
-// Room for one announced data connection of every session there can be.
-std::vector<NftTable::Set> expected_maps(const DiversionPlan& plan) {
-  std::vector<NftTable::Set> maps;
-  if (!follows_data(plan.policies)) return maps;
-  for (const Family family : {Family::ipv4, Family::ipv6}) {
-    const std::string address = family == Family::ipv4 ? "ipv4_addr" : "ipv6_addr";
-    maps.push_back({std::string{expected_map(family)},
-                    "map",
-                    "    type " + address + " . " + address +
-                        " . inet_service : verdict\n    size 65536\n    flags timeout\n",
-                    {}});
-  }
-  return maps;
-}
-
-// Data connections come from wherever the server is, and to ports that no policy names. `condition` is what
-// picks the packets.
-std::string expected_flows(const DiversionPlan& plan, const std::string& condition) {
-  if (!takes_new_flows(plan) || !follows_data(plan.policies)) return {};
-  std::string text =
-      line(condition + "ip saddr . ip daddr . tcp dport vmap @" + std::string{expected_map(Family::ipv4)});
-  if (plan.ipv6)
-    text += line(condition + "ip6 saddr . ip6 daddr . tcp dport vmap @" +
-                 std::string{expected_map(Family::ipv6)});
-  return text;
-}
-
-// For a SYN whose server did not want it.
-std::string not_sent_on(const DiversionPlan& plan) {
-  const MarkAndMask& marks = plan.settings.intercept.mark;
-  if (!plan.policies.has_verified()) return {};
-  return "meta mark & " + print_hex(marks.mask) + " != " + print_hex(marks.direct_mark()) + " ";
 }
 
 // Of SYNs. Neither what is addressed to this host nor what it sent itself: no loop can start.
@@ -191,26 +47,6 @@ Chains zone_chains(const DiversionPlan& plan) {
   return {
       {"zone_in", "filter hook prerouting priority raw", line(is_marked("socket mark", server, mask) + zone)},
       {"zone_out", "filter hook output priority raw", line(is_marked("meta mark", server, mask) + zone)}};
-}
-
-// A SYN of a policy with accept = "verified" waits in a queue until its server has answered (proxy/verifier),
-// before anything else but reassembly has seen it: no conntrack entry, no NAT. The verdict sends it through
-// the chain that queued it once more, with a mark that lets it pass there, and then on its way: to be taken,
-// or to the server itself. Without the daemon (bypass), or when it is too slow (fail-open), a SYN goes on as
-// if it were accepted early, for which it takes a listener.
-Chains hold_chains(const DiversionPlan& plan) {
-  const MarkAndMask& marks = plan.settings.intercept.mark;
-  const auto is_not = [&](std::uint32_t value) {
-    return "meta mark & " + print_hex(marks.mask) + " != " + print_hex(value) + " ";
-  };
-  const std::string ask = plan.queue_rule == QueueRule::nft
-                              ? "queue flags bypass to " + std::to_string(plan.settings.intercept.queue)
-                              : set_mark("meta mark", marks.asked_mark(), marks.mask);
-  return {{"hold", "filter hook prerouting priority raw - 1",
-           line(from_interfaces(plan.settings.intercept) + std::string{kBareSyn} + " " +
-                is_not(marks.taken_mark()) + is_not(marks.direct_mark()) +
-                "fib daddr type != local fib saddr type != local jump hold_policies")},
-          {hold_chain(plan), "", line("meta l4proto tcp " + ask)}};
 }
 
 // Behind destination NAT: what this host translates is taken with the address of its real server. In front of
@@ -362,10 +198,6 @@ Chains redirect_chains(const DiversionPlan& plan) {
 }  // namespace
 
 std::string class_chain(std::uint16_t listener_port) { return "class_" + std::to_string(listener_port); }
-
-std::string_view expected_map(Family family) {
-  return family == Family::ipv4 ? "expected_ipv4" : "expected_ipv6";
-}
 
 NftTable nft_table(const DiversionPlan& plan) {
   const InterceptSettings& intercept = plan.settings.intercept;

@@ -84,9 +84,12 @@ struct HalfClosed {
   std::shared_ptr<const Decision> decision = plain();
   ServerLegSpec spec;
   StillHost host;
-  Session session{host, 1,
+  Session session{host,
+                  1,
                   Fd{lab::checked(::fcntl(for_client.accept().descriptor(), F_DUPFD_CLOEXEC, 0), "dup")},
-                  Flow{}, Origin::forward, decision};
+                  Flow{},
+                  Origin::forward,
+                  decision};
 };
 
 }  // namespace
