@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <array>
@@ -93,6 +94,25 @@ Clock::time_point send_break(const tns::Channel& channel) {
   return when;
 }
 
+// Packets into a server that reads none, until its window is shut and so many bytes wait outside of it. Not
+// more than an urgent pointer spans: beyond 64 KiB a direct break says nothing either while the window is
+// shut.
+int upload_unread(const tns::Channel& from, const tns::Channel& to, std::size_t outside) {
+  const std::string body = tns::data_of(2048);
+  int packets = 0;
+  std::size_t inside = 0;
+  const auto send = [&] {
+    from.send(tns::Type::data, body);
+    ++packets;
+  };
+  do {
+    inside = to.socket().unread();
+    send();
+  } while (eventually([&] { return to.socket().unread() > inside; }, 200ms));
+  while (static_cast<std::size_t>(packets) * 2048 < inside + outside) send();
+  return packets;
+}
+
 // What follows a break: the rest of the answer is thrown away up to the server's marker.
 std::string end_of_statement(const tns::Channel& channel) {
   while (channel.receive().type == tns::Type::data) {
@@ -136,4 +156,26 @@ TEST_CASE("tns: a break stops a server whose answer nobody reads") {
   for (const auto& [through, direct] : TwoWays::pairs())
     for (const std::string& address : {through, direct}) check_break(ways, address, false, false);
   CHECK(ways.accepted() == 2);
+}
+
+TEST_CASE("tns: a break stops a server that does not read an upload") {
+  // A small buffer, so that headrace cannot pass on much.
+  const TwoWays ways{"1521", "server_leg = { profile = \"lan\", send_buffer = \"8KiB\" }\n"};
+  lab::SocketOptions options;
+  options.receive_buffer = 32 * 1024;
+  for (const auto& [through, direct] : TwoWays::pairs())
+    for (const std::string& address : {through, direct}) {
+      CAPTURE(address);
+      const std::string place = lab::endpoint(address, tns::kPort);
+      const auto listener = lab::Socket::listen(ways.server(), place, options);
+      const tns::Pair pair = tns::make_pair(ways, place, listener);
+      const tns::Channel &client = pair.client.channel, &server = pair.server.channel;
+      client.socket().set_option(SOL_SOCKET, SO_SNDBUF, 200'000);
+      const UrgentSignal signal{server.socket()};
+      const int packets = upload_unread(client, server, 40'000);
+      send_break(client);
+      CHECK(lab::wait_for(signal.descriptor(), POLLIN, lab::Deadline{5s}));
+      for (int n = 0; n < packets; ++n) REQUIRE(server.expect(tns::Type::data) == tns::data_of(2048));
+      server.expect_marker(tns::Marker::interrupt);
+    }
 }
