@@ -28,7 +28,6 @@ constexpr auto kFirstTimeout = 3s, kOnItsWay = 2s;
 SynOutcome outcome_of(int code) {
   switch (code) {
     case ECONNREFUSED:
-    case ECONNRESET:
       return SynOutcome::refused;
     case EHOSTUNREACH:
     case ENETUNREACH:
@@ -184,7 +183,10 @@ void Verifier::ask(const QueuedSyn& syn, std::shared_ptr<const Decision> decisio
 void Verifier::answered(Attempt& attempt, Events events) {
   if (!events.writable && !events.ending) return;
   const int code = events.broken ? pending_error(attempt.leg.socket) : 0;
-  return code == 0 ? answered(attempt) : failed(attempt, code);
+  // Connected and reset before we looked (an attempt that fails is refused): that is an answer, and the bytes
+  // before the reset are the client's. Its session sees by the hang-up that no end in order follows them.
+  const bool was_connected = code == ECONNRESET || code == EPIPE;
+  return code == 0 || was_connected ? answered(attempt) : failed(attempt, code);
 }
 
 // The leg waits before the verdict: the client may be accepted before that returns.

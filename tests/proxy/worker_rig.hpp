@@ -49,7 +49,7 @@ class WorkerRig {
   Endpoint at;           // where the worker listens
   Log log;
   Admission admission;
-  PreparedLegs prepared{admission};  // nothing ever waits in it
+  PreparedLegs prepared{admission};
   MemoryBudget budget{64 * 1024 * 1024};
   ExpectedConnections expected;
   Worker worker;
