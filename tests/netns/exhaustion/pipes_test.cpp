@@ -76,7 +76,7 @@ std::string carried_wrong(const lab::InlineLab& lab) {
 
 }  // namespace
 
-TEST_CASE("pipes: without pages for them bulk is copied, whole; with pages again it is spliced again") {
+TEST_CASE("pipes: without pages for them bulk is copied, whole, with pages again it is spliced again") {
   raise_own_descriptor_limit();
   const lab::InlineLab lab;
   const lab::TempDir directory;

@@ -38,7 +38,7 @@ void end_in_order(std::vector<Ends> sessions) {
 }  // namespace
 
 TEST_CASE(
-    "ports: each is used once a destination; a session too many is reset and counted; and they come back") {
+    "ports: each is used once a destination, a session too many is reset and counted, and they come back") {
   const std::string as = GENERATE("proxy", "client-address");
   const lab::InlineLab lab;
   lab.middle.sysctl("net.ipv4.ip_local_port_range", "40000 " + std::to_string(40000 + kPorts - 1));

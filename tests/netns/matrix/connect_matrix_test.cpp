@@ -42,14 +42,14 @@ std::string heard_of_who_gave_up(const lab::InlineLab& lab, int port, void (*giv
 
 }  // namespace
 
-TEST_CASE("matrix: a server that refuses; early acceptance shows it as a reset at once") {
+TEST_CASE("matrix: a server that refuses, early acceptance shows it as a reset at once") {
   const lab::InlineLab lab;
   const Daemon daemon{lab, with_policies(policy(kThrough, "\"lan\"", "\"lan\""))};
   CHECK(attempt(lab, lab::endpoint(lab::kServer4, kDirect), 5s) == "refused");
   CHECK(is_reset_at_once(attempt(lab, lab::endpoint(lab::kServer4, kThrough), 5s)));
 }
 
-TEST_CASE("matrix: an unreachable server; early acceptance shows it as a reset at once") {
+TEST_CASE("matrix: an unreachable server, early acceptance shows it as a reset at once") {
   const lab::InlineLab lab;
   lab.middle.ip("route add unreachable " + std::string{kNowhere});
   const Daemon daemon{lab, with_policies(policy(kThrough, "\"lan\"", "\"lan\""))};
@@ -57,7 +57,7 @@ TEST_CASE("matrix: an unreachable server; early acceptance shows it as a reset a
   CHECK(is_reset_at_once(attempt(lab, lab::endpoint(kNowhere, kThrough), 5s)));
 }
 
-TEST_CASE("matrix: a silent server; early acceptance shows it as silence, and in the end a reset") {
+TEST_CASE("matrix: a silent server, early acceptance shows it as silence, and in the end a reset") {
   const lab::InlineLab lab;
   const Daemon daemon{
       lab, with_policies(policy(kThrough, "\"lan\"", "\"lan\""), "[timeouts]\nconnect = \"2s\"\n")};
@@ -77,7 +77,7 @@ TEST_CASE("matrix: of a client that gives up by a reset the server hears nothing
 }
 
 // It may have finished a request that it wants answered: nobody can tell from outside.
-TEST_CASE("matrix: a client closes while connecting; the server hears a connection that ends") {
+TEST_CASE("matrix: a client closes while connecting, the server hears a connection that ends") {
   const lab::InlineLab lab;
   const Daemon daemon{lab, with_policies(policy(kThrough, "\"lan\"", "\"lan\""))};
   const auto close = [](lab::Socket& client) { client.close(); };

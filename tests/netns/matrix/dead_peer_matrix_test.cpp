@@ -56,11 +56,11 @@ void compare(bool by_unsent_data, const std::string& keys) {
 
 }  // namespace
 
-TEST_CASE("matrix: an end dies under unsent data; its leg's user_timeout tells the other by a reset") {
+TEST_CASE("matrix: an end dies under unsent data, its leg's user_timeout tells the other by a reset") {
   compare(true, kPatience);
 }
 
-TEST_CASE("matrix: an idle end dies; its leg's keepalive tells the other by a reset") {
+TEST_CASE("matrix: an idle end dies, its leg's keepalive tells the other by a reset") {
   compare(false, kProbes);
 }
 
