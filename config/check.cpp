@@ -66,7 +66,7 @@ void warn_of_iptables(const Configuration& configuration, std::vector<Problem>& 
 void warn_of_nothing(const Configuration& configuration, std::vector<Problem>& warnings) {
   const InterceptSettings& intercept = configuration.settings.intercept;
   const SourceLocation where{configuration.file, 0, 0};
-  const bool wants = intercept.mode != InterceptMode::off && !intercept.interfaces.empty();
+  const bool wants = intercepts(configuration.settings);
   if (configuration.policies->policies().empty()) {
     if (wants) warnings.push_back({where, "there is no policy: intercepts nothing"});
   } else if (intercept.mode == InterceptMode::off) {

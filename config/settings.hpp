@@ -138,4 +138,8 @@ struct Settings {
   bool operator==(const Settings&) const = default;
 };
 
+inline bool intercepts(const Settings& settings) {
+  return settings.intercept.mode != InterceptMode::off && !settings.intercept.interfaces.empty();
+}
+
 }  // namespace headrace

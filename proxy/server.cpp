@@ -10,9 +10,7 @@
 #include <thread>
 
 #include "deploy/net_apply.hpp"
-#include "proxy/failed_servers.hpp"
 #include "proxy/privileges.hpp"
-#include "proxy/status.hpp"
 
 namespace headrace {
 namespace {
@@ -44,10 +42,6 @@ std::size_t memory_ceiling(const LimitSettings& limits) {
 
 unsigned worker_count(const Settings& settings) {
   return settings.workers.value_or(std::max(std::thread::hardware_concurrency(), 1U));
-}
-
-bool intercepts(const Settings& settings) {
-  return settings.intercept.mode != InterceptMode::off && !settings.intercept.interfaces.empty();
 }
 
 ListenerClasses classes_of(const Configuration& configuration) {
@@ -294,43 +288,6 @@ void Server::set_bypass(bool on) {
     throw std::runtime_error{std::string{"bypass is "} + (on ? "on" : "off") +
                              ", but a restart will not know of it: " + error.what()};
   }
-}
-
-std::string Server::on_request(const std::string& verb, const std::string& argument) {
-  if (verb == "reload") return render_reloaded(reload());
-  if (verb == "drain") {
-    if (phase_ == Phase::serving) drain();
-    return render_done();
-  }
-  if (verb == "bypass" && argument == "on")
-    set_bypass(true);
-  else if (verb == "bypass" && argument == "off")
-    set_bypass(false);
-  else if (verb != "status" && !(verb == "bypass" && argument == "status"))
-    throw std::runtime_error{"unknown request " + verb + " " + argument +
-                             " (status, bypass on|off|status, reload, drain)"};
-  return status();
-}
-
-std::string Server::status() const {
-  const FailedNow failed = failed_now();
-  return render_status({.pid = ::getpid(),
-                        .counters = counters(),
-                        .accepted_since_rules = diversion_.accepted_since_rules(),
-                        .failed_servers = failed.servers,
-                        .syns_to_failed = failed.syns,
-                        .syns = verifier_ ? verifier_->counts() : OutcomeCounts{},
-                        .held_syns = verifier_ ? verifier_->held() : 0,
-                        .waiting_legs = prepared_.waiting(),
-                        .live = admission_.live(),
-                        .held_bytes = budget_.used(),
-                        .policies = configuration_->policies->policies().size(),
-                        .ports_by_key = ports_by_key_,
-                        .intercepting = intercepts(configuration_->settings),
-                        .takes_new_flows = diversion_.takes_new_flows(),
-                        .bypass = diversion_.holds(DiversionControl::Reason::operator_bypass),
-                        .overload = diversion_.holds(DiversionControl::Reason::overload),
-                        .draining = phase_ == Phase::draining});
 }
 
 Counters::Snapshot Server::counters() const {
