@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "proxy/listener.hpp"
 
+#include <algorithm>
 #include <cerrno>
 
 namespace headrace {
 namespace {
 
 // Connections taken before live sessions get their turn; the rest waits in the kernel's queue.
-constexpr int kAcceptShare = 64;
+constexpr int kMostAtOnce = 64;
+// A look into an empty queue costs the kernel as much as a socket. So a listener takes one a turn, and looks
+// for a second each time that it has been told so often; where it finds one, it takes twice as many the next
+// time.
+constexpr int kTurnsBetweenLooks = 8;
 constexpr int kAcceptAll = 100'000;
 
 }  // namespace
@@ -41,16 +46,19 @@ void carry_over(const SynFacts& syn, const Profile& leg, ServerLegSpec& spec) {
   if (leg.mss.mode == Mss::Mode::mirror && syn.mss != 0) spec.mss = syn.mss;
 }
 
-std::optional<OriginalDestination> original_destination(const ListenerPlan& plan, const Accepted& accepted) {
+std::optional<OriginalDestination> original_destination(const ListenerPlan& plan, const Fd& accepted) {
   switch (plan.origin) {
     case Origin::forward:
       return OriginalDestination{*plan.forward_to};
-    case Origin::tproxy:
-      if (accepted.local == plan.at || accepted.local.address.is_loopback()) return std::nullopt;
-      return OriginalDestination{accepted.local};
+    case Origin::tproxy: {
+      const Endpoint local = local_endpoint(accepted);
+      if (local == plan.at || local.address.is_loopback()) return std::nullopt;
+      return OriginalDestination{local};
+    }
     case Origin::redirect: {
-      const Result<Endpoint> original = redirected_from(accepted.socket, accepted.local.address.family());
-      if (!original || *original == accepted.local || original->address.is_loopback()) return std::nullopt;
+      const Endpoint local = local_endpoint(accepted);
+      const Result<Endpoint> original = redirected_from(accepted, local.address.family());
+      if (!original || *original == local || original->address.is_loopback()) return std::nullopt;
       if (is_local_address(original->address)) return std::nullopt;
       return OriginalDestination{*original};
     }
@@ -68,8 +76,15 @@ void Listener::resume() {
 }
 
 void Listener::on_ready(unsigned, Events) noexcept {
-  for (int share = kAcceptShare; share > 0 && accept_next(); --share) {
+  if (share_ == 1 && ++turns_ < kTurnsBetweenLooks) {
+    static_cast<void>(accept_next());
+    return;
   }
+  turns_ = 0;
+  const int share = std::min(2 * share_, kMostAtOnce);
+  int taken = 0;
+  while (taken < share && accept_next()) ++taken;
+  share_ = taken == share ? share : 1;
 }
 
 void Listener::accept_all() noexcept {

@@ -39,7 +39,7 @@ struct OpenListener {
 
 // Where an accepted connection was going, or nothing when it was made straight to the listener (or to this
 // host) and must not be relayed: relaying it would make us an open relay, or a loop.
-std::optional<OriginalDestination> original_destination(const ListenerPlan& plan, const Accepted& accepted);
+std::optional<OriginalDestination> original_destination(const ListenerPlan& plan, const Fd& accepted);
 
 // The server leg of a flow that came so: where to, as whom, with which mark. What the client's SYN carries
 // over and where first windows are kept is for whoever has the connection to add.
@@ -84,6 +84,8 @@ class Listener final : public Watcher {
   SpareDescriptors& spares_;
   Watch watch_;
   bool watched_ = false;
+  int share_ = 1;  // connections that it takes in a turn
+  int turns_ = 0;  // since it last looked for a second
 };
 
 }  // namespace headrace

@@ -129,6 +129,8 @@ bool Watch::start(Loop& loop, const Fd& descriptor, Watcher& watcher, unsigned t
   return true;
 }
 
+// Not left to close(): between fork and exec a child has the socket too, and its events would go on to name a
+// watch that is gone.
 void Watch::stop() {
   if (!loop_) return;
   epoll_ctl(loop_->epoll_.get(), EPOLL_CTL_DEL, descriptor_, nullptr);

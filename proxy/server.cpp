@@ -109,9 +109,17 @@ WorkerConfiguration Server::worker_configuration() const {
 void Server::start_workers() {
   const unsigned count = worker_count(configuration_->settings);
   const InterceptSettings& intercept = configuration_->settings.intercept;
-  const WorkerEnvironment environment{log_,           admission_,     prepared_,
-                                      budget_,        expected_,      pipes_per_worker(descriptors_, count),
-                                      intercept.mark, storage_.get(), [this] { worker_idle_.wake(); }};
+  const WorkerEnvironment environment{log_,
+                                      admission_,
+                                      prepared_,
+                                      budget_,
+                                      expected_,
+                                      pipes_per_worker(descriptors_, count),
+                                      intercept.mark,
+                                      storage_.get(),
+                                      [this] {
+                                        if (wants_idle_) worker_idle_.wake();
+                                      }};
   for (unsigned i = 0; i < count; ++i)
     workers_.push_back(std::make_unique<Worker>(i, environment, worker_configuration()));
 }
@@ -255,6 +263,7 @@ void Server::verify_diversion(Instant now) {
 void Server::drain() {
   log_.info("draining sessions=" + std::to_string(admission_.live()));
   phase_ = Phase::draining;
+  wants_idle_ = true;  // before admission_ is asked who is left
   set_diversion(DiversionControl::Reason::stopping, true);
   places_.clear();
   retire_at_ = loop_.now();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -100,7 +101,8 @@ class Server final : public TurnHooks {
   BypassFile bypass_file_;
   std::optional<AdminServer> admin_;
   Phase phase_ = Phase::starting;
-  Instant retire_at_ = Instant::max();  // when to look again whether old listeners can go
+  std::atomic<bool> wants_idle_{false};  // draining: workers say when they have no session
+  Instant retire_at_ = Instant::max();   // when to look again whether old listeners can go
   Instant retire_latest_ = Instant::max();
   Instant drain_deadline_ = Instant::max();
   Instant verify_at_ = Instant::max();

@@ -190,9 +190,10 @@ void Session::drain() {
 }
 
 void Session::end_in_order() {
-  close_in_order(client_.socket);
-  close_in_order(server_.socket);
   close(server_finished_first_ ? CloseReason::server_fin : CloseReason::client_fin);
+  // What is closed already has nothing left to be cut.
+  if (!summary_->client.closed) close_in_order(client_.socket);
+  if (!summary_->server.closed) close_in_order(server_.socket);
 }
 
 void Session::stop(CloseReason reason) noexcept {

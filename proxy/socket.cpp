@@ -270,8 +270,7 @@ Result<Accepted> accept_one(const Fd& listener) {
   SocketAddress client;
   Fd socket{::accept4(listener.get(), client.get(), &client.length, SOCK_NONBLOCK | SOCK_CLOEXEC)};
   if (!socket) return failure("accept");
-  const Endpoint local = local_endpoint(socket);
-  return Accepted{std::move(socket), from_kernel(client), local};
+  return Accepted{std::move(socket), from_kernel(client)};
 }
 
 Result<Endpoint> redirected_from(const Fd& socket, Family family) {

@@ -62,7 +62,6 @@ bool is_free(const Endpoint& at, bool transparent);
 struct Accepted {
   Fd socket;
   Endpoint client;
-  Endpoint local;  // what the client believes it talks to (tproxy), or the listener's own address
 };
 // EAGAIN when the queue is empty; EMFILE, ENFILE when there is no descriptor for it.
 Result<Accepted> accept_one(const Fd& listener);

@@ -6,6 +6,11 @@
 #include <sys/socket.h>
 
 namespace headrace {
+namespace {
+
+constexpr int kClosed = 7;  // TCP_CLOSE; the header that names it, netinet/tcp.h, clashes with linux/tcp.h
+
+}  // namespace
 
 TcpInfo tcp_info(const Fd& socket) {
   ::tcp_info raw{};
@@ -18,7 +23,8 @@ TcpInfo tcp_info(const Fd& socket) {
           .congestion_window = raw.tcpi_snd_cwnd,
           .send_mss = Bytes{raw.tcpi_snd_mss},
           .receive_mss = Bytes{raw.tcpi_rcv_mss},
-          .timestamps = (raw.tcpi_options & TCPI_OPT_TIMESTAMPS) != 0};
+          .timestamps = (raw.tcpi_options & TCPI_OPT_TIMESTAMPS) != 0,
+          .closed = raw.tcpi_state == kClosed};
 }
 
 }  // namespace headrace

@@ -20,6 +20,7 @@ struct TcpInfo {
   Bytes send_mss;
   Bytes receive_mss;
   bool timestamps = false;  // 12 bytes a segment
+  bool closed = false;      // both FINs have passed and are acknowledged, or a reset has come
 };
 
 TcpInfo tcp_info(const Fd& socket);

@@ -154,7 +154,7 @@ ServerLegSpec Worker::server_leg(const ListenerPlan& plan, const Flow& flow, con
 }
 
 void Worker::accepted(const ListenerPlan& plan, Accepted connection) {
-  const auto destination = original_destination(plan, connection);
+  const auto destination = original_destination(plan, connection.socket);
   if (!destination) return counters_.direct_refused();
   const Flow flow{ClientEndpoint{connection.client}, *destination};
   std::optional<ExpectedData> data = announced(plan, flow);
@@ -169,14 +169,16 @@ void Worker::accepted(const ListenerPlan& plan, Accepted connection) {
                                                    : data   ? data->decision
                                                             : decide(plan, flow);
   const ServerLegSpec server = server_leg(plan, flow, *decision, connection.socket);
+  std::unique_ptr<FtpFollower> follower;
+  if (decision->data)
+    follower = std::make_unique<FtpFollower>(*this, plan.origin, flow, decision->data,
+                                             local_endpoint(connection.socket));
   const std::uint64_t id = ++next_id_;
   auto session =
       std::make_unique<Session>(*this, id, std::move(connection.socket), flow, plan.origin, decision);
   Session& started = *session;
   if (data) started.is_data_of(std::make_unique<const ExpectedData>(std::move(*data)));
-  if (decision->data)
-    started.follow_by(
-        std::make_unique<FtpFollower>(*this, plan.origin, flow, decision->data, connection.local));
+  if (follower) started.follow_by(std::move(follower));
   sessions_.emplace(id, std::move(session));
   if (prepared)
     started.start(std::move(prepared->leg));

@@ -23,7 +23,14 @@ std::optional<OriginalDestination> destination(Origin origin, const Endpoint& lo
   plan.origin = origin;
   plan.at = kAt;
   plan.forward_to = kElsewhere;
-  return original_destination(plan, Accepted{Fd{}, {}, local});
+  const Fd socket{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+  const int on = 1;
+  ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  ::setsockopt(socket.get(), IPPROTO_IP, IP_FREEBIND, &on,
+               sizeof on);  // as a diverted one: no address of ours
+  const lab::SocketAddress address(print(local));
+  REQUIRE(::bind(socket.get(), address.get(), address.size()) == 0);
+  return original_destination(plan, socket);
 }
 
 int option(const Fd& socket, int level, int name) {
@@ -81,7 +88,7 @@ TEST_CASE("listener: a diverted connection goes where its own address says") {
 }
 
 TEST_CASE("listener: a diverted connection to loopback is refused") {
-  CHECK_FALSE(destination(Origin::tproxy, {IpAddress::v4({127, 0, 0, 1}), 80}));
+  CHECK_FALSE(destination(Origin::tproxy, {IpAddress::v4({127, 0, 0, 1}), 18501}));
   CHECK_FALSE(destination(Origin::tproxy, kAt));
 }
 
